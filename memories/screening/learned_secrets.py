@@ -21,7 +21,9 @@ from memories.screening.stand_ins import is_stand_in, public_places
 
 CATEGORY = "password"
 _LONGEST = 240  # characters; enough for a recovery phrase of 24 words
-_MOST_JUDGED = 200
+_MOST_JUDGED = 80
+_MOST_READ_AGAIN = 20  # words that are replaced by an ordinary one and read again
+_AROUND = 300  # characters before and after such a word that are read again
 _MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secret
 _SENTENCE_ENDS = safe_patterns.compile(r"([a-z]{3}[.!?] +|[。！？\n])")
 _NAME = safe_patterns.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
@@ -47,13 +49,13 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
     """Return all secrets in a message, like `find`, given the model's output.
 
     `read` analyses a changed text in the same context. In a text with very many possible secrets,
-    those that a rule found after the first 200 count as secrets without being judged.
+    those that a rule found after the first 80 count as secrets without being judged.
     """
-    words = Words(text)
+    words, is_ordinary = Words(text), _Ordinary(text, read)
     kept = secret_search.joined(
         Span(one.start, one.end, one.category)
         for number, one in enumerate(candidates(text, reading))
-        if (_is_secret(words, one, read) if number < _MOST_JUDGED else one.by_rule)
+        if (_is_secret(words, one, is_ordinary) if number < _MOST_JUDGED else one.by_rule)
     )
     whole = secret_search.joined([*kept, *secret_search.find_repeated_secrets(text, kept)])
     whole = secret_search.joined([*whole, *_whole_links(text, whole), *_gaps(text, whole)])
@@ -90,13 +92,15 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
             )
 
 
-def _is_secret(words: Words, one: Candidate, read: Callable[[str], Reading]) -> bool:
+def _is_secret(words: Words, one: Candidate, is_ordinary: Callable[[Candidate], bool]) -> bool:
     if one.category == "address" or _is_all(words.text, one):
+        return True
+    if one.by_rule and one.end - one.start > _LONGEST:
         return True
     probability = secret_judge.probability(words, one)
     if one.by_form:
         return probability >= secret_judge.OF_FORM
-    return probability >= secret_judge.SECRET and not _is_only_unusual(words.text, one, read)
+    return probability >= secret_judge.SECRET and not is_ordinary(one)
 
 
 def _is_all(text: str, one: Candidate) -> bool:
@@ -105,18 +109,26 @@ def _is_all(text: str, one: Candidate) -> bool:
     return one.by_rule and (one.by_form or one.share >= _INNOCENT) and rest <= _LITTLE
 
 
-def _is_only_unusual(text: str, one: Candidate, read: Callable[[str], Reading]) -> bool:
-    """Return whether the model took a single word for a secret only because it is unusual.
+class _Ordinary:
+    """Decides whether the model took a single word for a secret only because it is unusual.
 
     An unknown name, even with a number after it, can look like a password to the model. To check
     this, the word is replaced by an ordinary word: if the context announces a secret, the model
-    takes the ordinary word for a secret too.
+    takes the ordinary word for a secret too. Of each text, at most 20 words are checked; the others
+    stay secrets.
     """
-    if one.by_rule or not _NAME.search(text[one.start : one.end]):
-        return False
-    changed = read(text[: one.start] + _ORDINARY + text[one.end :])
-    word = Span(one.start, one.start + len(_ORDINARY), CATEGORY)
-    return _Shares(changed).highest(word) < _INNOCENT
+
+    def __init__(self, text: str, read: Callable[[str], Reading]) -> None:
+        self._text, self._read, self._left = text, read, _MOST_READ_AGAIN
+
+    def __call__(self, one: Candidate) -> bool:
+        if one.by_rule or not _NAME.search(self._text[one.start : one.end]) or not self._left:
+            return False
+        self._left -= 1
+        before = self._text[max(0, one.start - _AROUND) : one.start]
+        changed = self._read(before + _ORDINARY + self._text[one.end : one.end + _AROUND])
+        word = Span(len(before), len(before) + len(_ORDINARY), CATEGORY)
+        return _Shares(changed).highest(word) < _INNOCENT
 
 
 class _Shares:

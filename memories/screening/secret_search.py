@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
-from memories.screening.labelled.labelled_secrets import by_label, spelled_codes
+from memories.screening.labelled.labelled_secrets import by_label, end_of_labels, spelled_codes
 from memories.screening.labelled.unlabelled_secrets import COVER, companions, nearby
 from memories.screening.safe_patterns import Pattern
 from memories.screening.secret_forms import Found, by_form, by_words, find_by_appearance
@@ -73,6 +73,7 @@ class Places:
 
 
 _known = Places()
+_MOST_LABELS = 500
 
 
 def find(text: str) -> tuple[Span, ...]:
@@ -90,7 +91,20 @@ def find_by_form(text: str) -> tuple[Span, ...]:
 
 
 def _search(text: str) -> tuple[Span, ...]:
+    """Return the secrets of a text.
+
+    A text with more than 500 words that announce secrets is a list of passwords, or an attack:
+    what follows these words is one secret.
+    """
     folded = fold(text)
+    end = end_of_labels(folded.text, _MOST_LABELS)
+    if end == len(folded.text):
+        return _in_folded(text, folded)
+    end, _ = folded.original(end, end + 1)
+    return joined([*_in_folded(text[:end], fold(text[:end])), Span(end, len(text), "password")])
+
+
+def _in_folded(text: str, folded: Folded) -> tuple[Span, ...]:
     plain = spell_out(close_up(folded))
     found = [
         *_original_spans(folded, by_form, find_by_appearance, by_words, find_home_addresses),

@@ -52,6 +52,14 @@ def _hits(label: Label, text: str) -> Iterator[Hit]:
             yield Hit(start, end, label, said.lower())
 
 
+def end_of_labels(text: str, most: int) -> int:
+    """Return where the label after the first `most` ones begins, or the length of the text."""
+    if len(text) <= most:
+        return len(text)
+    places = sorted(match.start() for label in LABELS for match in label.pattern.finditer(text))
+    return places[most] if len(places) > most else len(text)
+
+
 def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
     """Yield the secrets that labels in the text announce."""
     hits = [hit for label in LABELS for hit in _hits(label, text)]

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from memories.screening import secret_search
+
 _READ = """
 import json, math, resource, sys, time
 import numpy as np
@@ -52,3 +54,13 @@ def test_a_message_is_screened_and_cut_into_words_within_two_seconds_of_processo
     )
 
     assert (reading.returncode, reading.stdout) == (0, "read\n"), reading.stderr
+
+
+def test_what_follows_very_many_words_that_announce_secrets_is_one_secret() -> None:
+    listed = "".join(f"the password for shop {n} is kept at home, " for n in range(520))
+    text = f"{listed}and the last one is Vorlagen77Kette"
+    spans = secret_search.find(text)
+    assert "Vorlagen77Kette" in text[spans[-1].start : spans[-1].end]
+    assert spans[-1].end == len(text)
+    few = "".join(f"the password for shop {n} is kept at home, " for n in range(40))
+    assert not secret_search.find(f"{few}and we had soup")
