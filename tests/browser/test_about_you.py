@@ -119,6 +119,7 @@ def test_the_field_opens_under_a_phrase_and_goes_back_by_the_keyboard(
     expect(foot.locator(".tell__about")).to_have_count(0)
     expect(ghent.locator(".portrait__correct")).to_be_focused()
     page.keyboard.press("Enter")
+    expect(ghent.get_by_label("Your correction")).to_be_focused()
     tell(page, "I moved from Ghent to Bruges.")
     expect(ghent.locator(".tell__changes ins")).to_contain_text("Bruges")
     ghent.locator(".tell__changes").get_by_role("link", name="Cancel").click()

@@ -82,7 +82,7 @@ def test_what_is_in_mind_is_shown_and_a_question_is_tried_without_using_anything
     expect(used).to_have_count(1)
     expect(used).to_contain_text(words["cat"])
     expect(constraints).to_contain_text(words["allergy"])
-    page.locator("#for-developers summary").click()
+    page.locator("#for-developers > summary").click()
     figures = page.locator("#for-developers .stack-figures")
     expect(figures).to_contain_text(words["tokens"], use_inner_text=True)
     used.locator("summary").first.click()
