@@ -11,7 +11,7 @@ Run as `python -m training.ensemble PACK OUT`, on a graphics card if there is on
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -517,19 +517,27 @@ def _run(
 
 def state_of(reader: Members, member: int = 0) -> dict[str, Tensor]:
     """Return the weights of one member under the names of `training.model.Reader`."""
-    found = {}
-    for name, value in reader.w.items():
-        one = value[member].detach().float().cpu()
-        stem, _, kind = name.rpartition("_")
-        if name in ("places", "segments"):
-            found[name] = one
-            continue
-        kind = {"w": "weight", "b": "bias"}[kind]
-        if stem.startswith("l") and stem[1].isdigit():
-            layer, part = stem.split("_")
-            stem = f"layers.{layer[1:]}.{part}"
-        found[f"{stem}.{kind}"] = one
-    return found
+    return {
+        _name_in_reader(name): value[member].detach().float().cpu()
+        for name, value in reader.w.items()
+    }
+
+
+def begin_from(reader: Members, state: dict[str, Any]) -> None:
+    """Give every member the weights of a `training.model.Reader`."""
+    with torch.no_grad():
+        for name, value in reader.w.items():
+            value.copy_(torch.as_tensor(state[_name_in_reader(name)]).float().expand_as(value))
+
+
+def _name_in_reader(name: str) -> str:
+    stem, _, kind = name.rpartition("_")
+    if name in ("places", "segments"):
+        return name
+    if stem.startswith("l") and stem[1].isdigit():
+        layer, part = stem.split("_")
+        stem = f"layers.{layer[1:]}.{part}"
+    return f"{stem}.{ {'w': 'weight', 'b': 'bias'}[kind] }"
 
 
 def main() -> None:
@@ -543,6 +551,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3e4, help="for the members")
     parser.add_argument("--student-seconds", type=float, default=3e4)
     parser.add_argument("--plain", action="store_true", help="without CUDA graphs")
+    parser.add_argument(
+        "--from-shipped",
+        type=float,
+        metavar="RATE",
+        help="begin the student from the shipped weights, with this share of the learning rates",
+    )
+    parser.add_argument("--keep", type=Path, help="where the members are kept, or taken from")
     given = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     plan = Plan(
@@ -559,9 +574,20 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
     members = Members(**make, count=plan.members, seed=1).to(device)
-    train_members(examples, members, plan, seconds=given.seconds)
-    _show("members", found.get("unseen"), members, examples)
+    if given.keep and given.keep.exists():
+        members.load_state_dict(torch.load(given.keep, weights_only=True))
+    else:
+        train_members(examples, members, plan, seconds=given.seconds)
+        if given.keep:
+            torch.save(members.state_dict(), given.keep)
+        _show("members", found.get("unseen"), members, examples)
     student = Members(**make, count=1, seed=2).to(device)
+    if given.from_shipped:
+        begin_from(student, found["shipped"])
+        _show("shipped", found.get("unseen"), student, examples)
+        plan = replace(
+            plan, body=plan.body * given.from_shipped, heads=plan.heads * given.from_shipped
+        )
     members.eval()
     train_student(examples, student, members, plan, folder=given.out, seconds=given.student_seconds)
     _show("student", found.get("unseen"), student, examples)
