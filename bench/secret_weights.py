@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 # Prefixes of the sets with which the shipped encoder was not trained.
 UNSEEN = (
     *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "twentysecond"),
-    *("twentythird", "twentyfourth", "twentyfifth", "twentysixth"),
+    *("twentythird", "twentyfourth", "twentyfifth", "twentysixth", "twentyseventh"),
     *("hard", "near", "near23", "pairs", "names", "forms"),
 )
 _LIKE_SECRETS = re2.compile(

@@ -1,6 +1,7 @@
 """`python -m training fit|finish|refresh|report|export`: see `training/README.md`."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
@@ -42,14 +43,14 @@ def main() -> None:
         new = [r for r in train if {*arguments.twice} & {*r.voice.split(":")}]
         train = new + [r for r in train if _is_drawn(r.text, arguments.share)]
         plan = REFRESH if arguments.step == "refresh" else FINISH
-        if not arguments.student:
+        if not arguments.student and not arguments.mix:
             _begin(reader, arguments)
     if arguments.epochs:
         plan = replace(plan, epochs=arguments.epochs)
     if arguments.student:
         reader.load_state_dict(ensemble.saved_in_parts(arguments.student), strict=False)
-    if arguments.average:
-        shipped.average_with_shipped(reader, Reader(base, layers=arguments.layers))
+    if arguments.mix:
+        _mix(reader, Reader(base, layers=arguments.layers), arguments.mix)
     if arguments.step == "export":
         export.write(reader, base, arguments.folder / "reader")
         return
@@ -84,6 +85,25 @@ def _begin(reader: Reader, arguments: argparse.Namespace) -> None:
     reader.load_state_dict(torch.load(found[0], weights_only=True)["model"])
 
 
+def _mix(reader: Reader, other: Reader, parts: Sequence[str]) -> None:
+    """Give the reader the weighted mean of several students and the shipped weights.
+
+    All must have been trained from the same initial weights: then the mean is usually at least as
+    good as each (Wortsman et al., 2022, "Model soups"). The shares should sum to 1. `other` is
+    loaded with each of them.
+    """
+    mean: dict[str, torch.Tensor] = {}
+    for part in parts:
+        name, _, share = part.rpartition("=")
+        if name == "shipped":
+            shipped.copy_shipped(other)
+        else:
+            other.load_state_dict(ensemble.saved_in_parts(Path(name)), strict=False)
+        for key, value in other.state_dict().items():
+            mean[key] = mean.get(key, torch.zeros(())) + float(share) * value
+    reader.load_state_dict(mean)
+
+
 def _is_drawn(text: str, share: float) -> bool:
     """Return whether a text belongs to the sample. The result depends only on text and share."""
     return crc32(text.encode()) % 1000 < share * 1000
@@ -113,7 +133,7 @@ def _arguments() -> argparse.Namespace:
         "--student", type=Path, help="report or export the student of training.ensemble"
     )
     parser.add_argument(
-        "--average", action="store_true", help="take the mean of the weights and the shipped ones"
+        "--mix", nargs="*", default=[], help="export a weighted mean: FOLDER=SHARE, shipped=SHARE"
     )
     parser.add_argument("--all", action="store_true", help="hold no voice out of training")
     parser.add_argument(

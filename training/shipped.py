@@ -53,18 +53,6 @@ def copy_shipped(reader: Reader, path: Path = PATH) -> None:
             _fill(head.bias, constants[f"{part}.b"])
 
 
-def average_with_shipped(reader: Reader, other: Reader) -> None:
-    """Replace the weights by the mean of them and the shipped ones, which are loaded into `other`.
-
-    Both must have been trained from the same initial weights: then the mean is usually at least as
-    good as each (Wortsman et al., 2022, "Model soups").
-    """
-    copy_shipped(other)
-    known = other.state_dict()
-    mean = {name: (value + known[name]) / 2 for name, value in reader.state_dict().items()}
-    reader.load_state_dict(mean)
-
-
 def _unpacked(
     packed: NDArray[np.uint8], scales: NDArray[np.float32], linear: torch.nn.Linear
 ) -> NDArray[np.float32]:

@@ -130,7 +130,8 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Remembered."))
     else:
         messages.info(request, _("Nothing was selected, so nothing was changed."))
-    return leave(request, reverse("memory_home"))
+    # Without a fragment, the browser would keep that of the form, which is the end of the page.
+    return leave(request, f"{reverse('memory_home')}#main")
 
 
 def _please_decide(waits: Memory) -> str:

@@ -13,6 +13,7 @@ BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 SPACE = "\u2581"
 _ARRAYS = ("pieces_ids.npy", "pieces_scores.npy")
 _LONGEST = 24  # characters; no piece of the vocabulary is longer
+_NO_PIECE = -1
 _FEWEST_CAPITALS, _FEWEST_WORDS = 12, 3  # a text with fewer may be a code or a name
 _CAPITALS = 0.8  # share of capitals among all letters
 
@@ -98,22 +99,21 @@ class Tokenizer:
         return "".join(letters), origin
 
     def _best(self, text: str) -> list[tuple[int, int, int]]:
-        size = len(text)
+        size, prefixes, worth = len(text), self._trie.iter_prefixes_with_ids, self._scores.item
         score = [0.0] + [float("-inf")] * size
-        back = [(0, UNKNOWN)] * (size + 1)
+        back = [(0, _NO_PIECE)] * (size + 1)
         for start in range(size):
             base = score[start]
-            for piece in self._trie.prefixes(text[start : start + _LONGEST]):
-                place = self._trie[piece]
-                end, reached = start + len(piece), base + float(self._scores[place])
+            for piece, place in prefixes(text[start : start + _LONGEST]):
+                end, reached = start + len(piece), base + worth(place)
                 if reached > score[end]:
-                    score[end], back[end] = reached, (start, int(self._ids[place]))
+                    score[end], back[end] = reached, (start, place)
             if base + self._unknown > score[start + 1]:
-                score[start + 1], back[start + 1] = base + self._unknown, (start, UNKNOWN)
+                score[start + 1], back[start + 1] = base + self._unknown, (start, _NO_PIECE)
         path, end = [], size
         while end:
-            start, number = back[end]
-            path.append((number, start, end))
+            start, place = back[end]
+            path.append((UNKNOWN if place == _NO_PIECE else int(self._ids[place]), start, end))
             end = start
         return path[::-1]
 

@@ -172,7 +172,7 @@ def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start] in " \t\n,，。:：;；\"'“”「」":
+    while start < end and text[start] in " \t\n,，。:：;；=\"'“”「」":
         start += 1
     while start < end and (text[end - 1] in " \t\n,，。;；\"'“”「」" or _ends_sentence(text, end)):
         end -= 1

@@ -10,37 +10,45 @@ from bench import reader as bench
 from memories.extraction.bundled import BundledExtractor
 from memories.reader import reader
 
-# The last sets that were blind until they were trained on; and the tenth (English, Chinese), which
-# were never trained on, with the sixth of the other languages, which are trained on since the
-# eighth step of the card.
+# The last sets that were blind until they were trained on; and sets that were never trained on.
 _ROWS = bench.BLIND.parents[2] / "training" / "data"
+_OTHERS = ("de", "es", "fr", "ja")
 RETIRED = [
     *sorted(_ROWS.glob("messages/??_blind7.jsonl")),
-    *(_ROWS / "messages" / f"{language}_blind1.jsonl" for language in ("de", "es", "fr", "ja")),
+    *(_ROWS / "messages" / f"{language}_blind1.jsonl" for language in _OTHERS),
     *sorted(_ROWS.glob("pairs/??_blind6.jsonl")),
 ]
-UNSEEN = sorted([*bench.BLIND.glob("*10.jsonl"), *bench.BLIND.glob("*6.jsonl")])
+UNSEEN = sorted(
+    [
+        *bench.BLIND.glob("??_messages1[023].jsonl"),
+        *(bench.BLIND / f"{language}_messages{n}.jsonl" for language in _OTHERS for n in (7, 8)),
+        *bench.BLIND.glob("??_pairs1[01].jsonl"),
+        *bench.BLIND.glob("??_pairs1.jsonl"),
+    ]
+)
 # Least precision and recall (borders must fit too), most harmful memories, most noisy messages. The
 # mean of several readers remembers its training rows less exactly than a single one.
 FLOORS = {
-    "en": (0.77, 0.92, 1, 2),
-    "zh": (0.72, 0.93, 1, 2),
-    "es": (0.9, 0.88, 1, 1),
-    "de": (0.88, 0.93, 1, 1),
-    "fr": (0.82, 0.95, 1, 1),
-    "ja": (0.93, 0.92, 1, 1),
+    "en": (0.76, 0.89, 1, 1),
+    "zh": (0.7, 0.92, 1, 1),
+    "es": (0.9, 0.92, 1, 1),
+    "de": (0.86, 0.91, 1, 1),
+    "fr": (0.82, 0.97, 1, 1),
+    "ja": (0.91, 0.94, 1, 1),
 }
 # The same of the unseen sets, where a memory is right whatever its borders. The last four languages
-# have some 40 wanted statements each, so one is 2.5 points, and the kernels for 4-bit weights round
-# differently on other processors: French had .88 on one and .85 on another.
+# have 74 to 97 wanted statements each, so one is a point, and the kernels for 4-bit weights round
+# differently on other processors: French once had .88 on one and .85 on another.
 UNSEEN_FLOORS = {
-    "en": (0.88, 0.84, 2, 5),
-    "zh": (0.87, 0.79, 5, 6),
-    "es": (0.87, 0.93, 1, 4),
-    "de": (0.8, 0.87, 2, 4),
-    "fr": (0.9, 0.9, 2, 5),
-    "ja": (0.8, 0.92, 1, 3),
+    "en": (0.855, 0.755, 11, 16),
+    "zh": (0.885, 0.78, 9, 17),
+    "es": (0.87, 0.75, 3, 6),
+    "de": (0.845, 0.73, 3, 7),
+    "fr": (0.815, 0.7, 7, 8),
+    "ja": (0.79, 0.75, 5, 5),
 }
+RELATIONS = {"en": 0.98, "zh": 0.98}
+UNSEEN_RELATIONS = {"en": 0.79, "zh": 0.81, "es": 0.6, "de": 0.8, "fr": 0.75, "ja": 0.82}
 
 
 @pytest.mark.parametrize(
@@ -66,9 +74,7 @@ def test_messages_keep_what_they_should(
         assert figures["leaked"] == 0, (language, figures)
 
 
-@pytest.mark.parametrize(
-    ("files", "least"), [(RETIRED, {"en": 0.98, "zh": 0.98}), (UNSEEN, {"en": 0.87, "zh": 0.84})]
-)
+@pytest.mark.parametrize(("files", "least"), [(RETIRED, RELATIONS), (UNSEEN, UNSEEN_RELATIONS)])
 def test_relations_of_pairs_are_right(files: list[Path], least: dict[str, float]) -> None:
     _, compared = bench.read_rows(files)
 

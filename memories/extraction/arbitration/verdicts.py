@@ -40,7 +40,7 @@ SAME_MATTER = 0.55
 # The same as `SURE_OF_STRANGERS`, for a contradiction.
 _SURE_OF_CONTRADICTION = 0.95
 _SURE_OF_BOTH = 0.96  # from this probability of "unrelated", the pair isn't compared in reverse
-_HESITATES = 0.93  # probability of "unrelated" below which the model is unsure
+_HESITATES = 0.9  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
 _SAME_STATEMENT = 0.5  # minimum share of the shorter memory's terms that the other has too
