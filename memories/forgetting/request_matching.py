@@ -35,6 +35,8 @@ LIKELY = 0.5  # minimum probability at which a memory is probably meant
 # and that the request is about the memory according to the reader model alone.
 _MEANT, _EXACT, _ABOUT = 0.9, 0.7, 0.5
 _EXACT_IN_WORDS = 0.3  # instead of _EXACT, if the memory contains all words of the request
+# A memory with fewer of the request's words needs a higher probability from the reader model.
+_FEW_WORDS, _SURE_OF_FEW = 0.25, 0.95
 _ALL_WORDS = 0.99  # `covered` above which a memory contains all words
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
@@ -116,6 +118,11 @@ class Signals:
         """Return the probability that the request means the memory."""
         score = sum(WEIGHTS[name] * value for name, value in self.values.items())
         return 1 / (1 + math.exp(-score))
+
+    @property
+    def has_all_words(self) -> bool:
+        """Return True if the memory contains all words of the request."""
+        return self.covered > _ALL_WORDS
 
     @property
     def is_related(self) -> bool:
@@ -225,7 +232,8 @@ def _stands_apart(term: str, text: str) -> bool:
 def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
     """Return the memory that the request clearly means, or None.
 
-    The probabilities must show that this memory is meant and no other. In addition, the memory must
+    The probabilities must show that this memory is meant and no other, and the reader model must
+    not prefer another memory. In addition, the memory must
     share more words with the request than any other memory ("forget coffee" is never clear if two
     memories mention coffee). The request must not name its subject by a question ("where I work"),
     and neither text may name a relative whom the other doesn't name. Unless the reader model is
@@ -235,8 +243,10 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
         return None
     best, others = ranked[0], ranked[1:]
     alone = best.probability * math.prod(1 - one.probability for one in others)
-    exact = _EXACT_IN_WORDS if best.covered > _ALL_WORDS else _EXACT
+    exact = _EXACT_IN_WORDS if best.has_all_words else _EXACT
     if best.probability < _MEANT or alone < exact or best.about < _ABOUT:
+        return None
+    if best.preferred < 0 or (best.covered < _FEW_WORDS and best.about < _SURE_OF_FEW):
         return None
     if best.covered <= max((one.covered for one in others), default=0.0):
         return None

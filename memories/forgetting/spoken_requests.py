@@ -308,7 +308,10 @@ def _find_meant(asked: Asked, user: User) -> Found:
         if one.probability >= request_matching.LIKELY
         and (
             request_matching.is_translation(subject, one)
-            or (one.about > pairs.YES and request_matching.says_most(subject, one.meant, met=read))
+            or (
+                (one.about > pairs.YES or one.has_all_words)
+                and request_matching.says_most(subject, one.meant, met=read)
+            )
         )
     }
     return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
