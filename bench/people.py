@@ -84,11 +84,10 @@ def talk(product: Product, person: Person) -> Found:
     active, waiting = (
         _memories(product, person.voice, status) for status in ("active", "candidate")
     )
+    known = _said(person.known, active)
     return Found(
-        known=_said(person.known, active),
-        reviewed=[
-            one for one in _said(person.known, waiting) if one not in _said(person.known, active)
-        ],
+        known=known,
+        reviewed=[one for one in _said(person.known, waiting) if one not in known],
         harmful=_said(person.never, active),
         memories=active,
     )

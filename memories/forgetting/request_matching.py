@@ -233,11 +233,11 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
     """Return the memory that the request clearly means, or None.
 
     The probabilities must show that this memory is meant and no other, and the reader model must
-    not prefer another memory. In addition, the memory must
-    share more words with the request than any other memory ("forget coffee" is never clear if two
-    memories mention coffee). The request must not name its subject by a question ("where I work"),
-    and neither text may name a relative whom the other doesn't name. Unless the reader model is
-    sure, the memory also must not deny or intend what the request states as a fact.
+    not prefer another memory. In addition, the memory must share more words with the request than
+    any other memory ("forget coffee" is never clear if two memories mention coffee), and the reader
+    model must be sure if these are few. The request must not name its subject by a question ("where
+    I work"), and neither text may name a relative whom the other doesn't name. Unless the reader
+    model is sure, the memory also must not deny or intend what the request states as a fact.
     """
     if not ranked or _ASKS.search(request):
         return None
