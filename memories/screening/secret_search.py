@@ -73,7 +73,7 @@ class Places:
 
 
 _known = Places()
-_MOST_LABELS = 500
+_MOST_LABELS, _LABEL_EVERY = 500, 32
 
 
 def find(text: str) -> tuple[Span, ...]:
@@ -93,11 +93,11 @@ def find_by_form(text: str) -> tuple[Span, ...]:
 def _search(text: str) -> tuple[Span, ...]:
     """Return the secrets of a text.
 
-    A text with more than 500 words that announce secrets is a list of passwords, or an attack:
-    what follows these words is one secret.
+    A text with more than 500 words that announce secrets, one in 32 characters, is a list of
+    passwords, or an attack: what follows these words is one secret.
     """
     folded = fold(text)
-    end = end_of_labels(folded.text, _MOST_LABELS)
+    end = end_of_labels(folded.text, max(_MOST_LABELS, len(folded.text) // _LABEL_EVERY))
     if end == len(folded.text):
         return _in_folded(text, folded)
     end, _ = folded.original(end, end + 1)

@@ -57,10 +57,10 @@ def test_a_message_is_screened_and_cut_into_words_within_two_seconds_of_processo
 
 
 def test_what_follows_very_many_words_that_announce_secrets_is_one_secret() -> None:
-    listed = "".join(f"the password for shop {n} is kept at home, " for n in range(520))
+    listed = "".join(f"password for shop {n}, pin " for n in range(520))
     text = f"{listed}and the last one is Vorlagen77Kette"
     spans = secret_search.find(text)
     assert "Vorlagen77Kette" in text[spans[-1].start : spans[-1].end]
     assert spans[-1].end == len(text)
-    few = "".join(f"the password for shop {n} is kept at home, " for n in range(40))
+    few = "".join(f"the password for shop {n} is kept at home, " for n in range(60))
     assert not secret_search.find(f"{few}and we had soup")
