@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from memories.screening import safe_patterns
 
 FEATURES = 1 << 16  # number of hashed features
-SECRET = 0.35  # minimum probability at which a span counts as a secret
+SECRET = 0.42  # minimum probability at which a span counts as a secret
 OF_FORM = 0.05  # the same, for a span with the form of a secret
 WEIGHTS = Path(__file__).parent / "data" / "secret_judge.npz"
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
