@@ -198,7 +198,7 @@ def test_the_one_plain_match_is_forgotten_at_once_and_its_receipt_unfolds_there(
     expect(receipts).to_contain_text(words["only"])
     assert page.url == here
     for box in card.get_by_role("checkbox").all():
-        box.check()
+        at_rest(page, box).check()
     at_rest(page, card.locator(".forget__chosen")).click()
     expect(card).to_have_count(0)
     expect(receipts.last).to_contain_text(words["gone"], timeout=SOON)
