@@ -61,7 +61,7 @@ class Thresholds:
     """
 
     same: float = 0.5
-    refines: float = 0.5
+    refines: float = 0.55
     contradicts: float = 0.5
     unrelated: float = 0.5
     newer: float = 0.6
