@@ -17,10 +17,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -32,7 +30,6 @@ from bench.product import Product, print_result, running
 @dataclass(frozen=True)
 class Person:
     voice: str
-    language: str
     said: tuple[tuple[str, str], ...]  # message, answer
     known: dict[str, Groups]  # in plain words -> keywords
     never: dict[str, Groups]
@@ -68,7 +65,6 @@ def read(file: Path) -> list[Person]:
     return [
         Person(
             row["voice"],
-            row["lang"],
             tuple((message, answer) for message, answer in row["said"]),
             {one["says"]: groups(one["must"]) for one in row["known"]},
             {one["says"]: groups(one["must"]) for one in row["never"]},
@@ -94,7 +90,7 @@ def talk(product: Product, person: Person) -> Found:
 
 
 def _memories(product: Product, user: str, status: str) -> list[str]:
-    rows: Sequence[Any] = list(product.all("/memory/long_term", user_id=user, status=status))
+    rows = product.all("/memory/long_term", user_id=user, status=status)
     return [row["content"] for row in rows]
 
 

@@ -43,14 +43,12 @@ def main() -> None:
         new = [r for r in train if {*arguments.twice} & {*r.voice.split(":")}]
         train = new + [r for r in train if _is_drawn(r.text, arguments.share)]
         plan = REFRESH if arguments.step == "refresh" else FINISH
-        if not arguments.student and not arguments.mix:
+        if not arguments.mix:
             _begin(reader, arguments)
     if arguments.epochs:
         plan = replace(plan, epochs=arguments.epochs)
-    if arguments.student:
-        reader.load_state_dict(ensemble.saved_in_parts(arguments.student), strict=False)
     if arguments.mix:
-        _mix(reader, Reader(base, layers=arguments.layers), arguments.mix)
+        _mix(reader, arguments.mix)
     if arguments.step == "export":
         export.write(reader, base, arguments.folder / "reader")
         return
@@ -85,21 +83,20 @@ def _begin(reader: Reader, arguments: argparse.Namespace) -> None:
     reader.load_state_dict(torch.load(found[0], weights_only=True)["model"])
 
 
-def _mix(reader: Reader, other: Reader, parts: Sequence[str]) -> None:
+def _mix(reader: Reader, parts: Sequence[str]) -> None:
     """Give the reader the weighted mean of several students and the shipped weights.
 
     All must have been trained from the same initial weights: then the mean is usually at least as
-    good as each (Wortsman et al., 2022, "Model soups"). The shares should sum to 1. `other` is
-    loaded with each of them.
+    good as each (Wortsman et al., 2022, "Model soups"). The shares should sum to 1.
     """
     mean: dict[str, torch.Tensor] = {}
     for part in parts:
         name, _, share = part.rpartition("=")
         if name == "shipped":
-            shipped.copy_shipped(other)
+            shipped.copy_shipped(reader)
         else:
-            other.load_state_dict(ensemble.saved_in_parts(Path(name)), strict=False)
-        for key, value in other.state_dict().items():
+            reader.load_state_dict(ensemble.saved_in_parts(Path(name)), strict=False)
+        for key, value in reader.state_dict().items():
             mean[key] = mean.get(key, torch.zeros(())) + float(share) * value
     reader.load_state_dict(mean)
 
@@ -130,10 +127,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=0, help="passes; 0: as the step plans")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
-        "--student", type=Path, help="report or export the student of training.ensemble"
-    )
-    parser.add_argument(
-        "--mix", nargs="*", default=[], help="export a weighted mean: FOLDER=SHARE, shipped=SHARE"
+        "--mix",
+        nargs="*",
+        default=[],
+        help="report or export students of training.ensemble, or a weighted mean: FOLDER=SHARE, "
+        "shipped=SHARE",
     )
     parser.add_argument("--all", action="store_true", help="hold no voice out of training")
     parser.add_argument(

@@ -525,11 +525,11 @@ def state_of(reader: Members, member: int = 0) -> dict[str, Tensor]:
     }
 
 
-def begin_from(reader: Members, state: dict[str, Any]) -> None:
+def begin_from(reader: Members, state: dict[str, Tensor]) -> None:
     """Give every member the weights of a `training.model.Reader`."""
     with torch.no_grad():
         for name, value in reader.w.items():
-            value.copy_(torch.as_tensor(state[_name_in_reader(name)]).float().expand_as(value))
+            value.copy_(state[_name_in_reader(name)])
 
 
 def _name_in_reader(name: str) -> str:

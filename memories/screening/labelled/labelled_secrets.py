@@ -56,8 +56,12 @@ def end_of_labels(text: str, most: int) -> int:
     """Return where the label after the first `most` ones begins, or the length of the text."""
     if len(text) <= most:
         return len(text)
-    places = sorted(match.start() for label in LABELS for match in label.pattern.finditer(text))
+    places = sorted(_label_starts(text))
     return places[most] if len(places) > most else len(text)
+
+
+def _label_starts(text: str) -> Iterator[int]:
+    return (match.start() for label in LABELS for match in label.pattern.finditer(text))
 
 
 def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
@@ -95,7 +99,7 @@ def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
     spelled = [(start, end) for start, end in runs if plain.ends[start] - plain.starts[start] > 1]
     if not spelled:
         return
-    places = [match.start() for label in LABELS for match in label.pattern.finditer(text)]
+    places = list(_label_starts(text))
     for start, end in spelled:
         typed = said[plain.starts[start] : plain.ends[end - 1]]
         near = any(abs(place - start) < 80 for place in places) or "幺" in typed or "洞" in typed
