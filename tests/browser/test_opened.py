@@ -96,6 +96,7 @@ def test_what_opens_among_the_memories_has_no_obstacle(
     found += obstacles(page, "question of the review")
     page.goto("/memory/")
     page.locator(".portrait__correct").first.click()
+    expect(page.locator("#tell [name=said]")).to_be_focused()
     page.locator("#tell [name=said]").fill(str(WORDS[language]["correct"]))
     page.locator("#tell .tell__form button").click()
     expect(page.locator(".tell__changes")).to_be_visible(timeout=SOON)

@@ -79,14 +79,15 @@ def left() -> list[str]:
 
 
 def test_the_card_lists_what_may_be_meant_and_the_messages(
-    client: Client, conversation: Conversation, asking: Turn
+    client: Client, conversation: Conversation, asking: Turn, memories: list[Memory]
 ) -> None:
     page = page_of(client, conversation)
     card = page[page.index(f'id="forget-{asking.public_id}"') :].split("</form>")[0]
     assert "Lives in Brno" in card and "Works in Brno at the hospital" in card
     assert "Plays the cello" not in card
     assert "I live in Brno." in card and ASKED in card
-    assert "checked" not in card
+    ticked = re.findall(r'name="memory" value="(\w+)" checked', card)
+    assert ticked == [memories[0].public_id]
 
 
 def test_what_the_asking_message_teaches_is_not_ticked(
@@ -261,6 +262,7 @@ def test_a_failed_forget_stays_in_view_where_it_was_asked(
 def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
     client: Client, conversation: Conversation, asking: Turn
 ) -> None:
+    make_likely()
     page = page_of(client, conversation)
     assert "I’m not sure which memory you mean" in page and "checked" not in page
 
