@@ -41,6 +41,7 @@ from memories.extraction.corrections.corrected_messages import (
     without_old_value,
 )
 from memories.extraction.corrections.new_values import new_amount
+from memories.extraction.corrections.self_repairs import self_repairs
 from memories.extraction.foreign_texts import without_foreign_text
 from memories.extraction.heard_message import (
     FLAG,
@@ -52,6 +53,7 @@ from memories.extraction.heard_message import (
     is_not_to_keep,
     is_of_client,
     orders_of,
+    overrules_in_words,
     quotation,
     role_play_of,
     spans_outside_real_life,
@@ -67,8 +69,6 @@ from memories.screening import learned_secrets as screened
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
 _MOST = 40  # most candidates per message; the others are dropped
-_SAID_BEFORE = 24  # characters before a statement that are searched for words of correction
-_BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # about the message's own words
 # A phone number, which the reader model is unsure about: the person is asked.
@@ -113,11 +113,25 @@ class BundledExtractor:
         """
         unread = self._reader.unread(turn.user.text)
         if not any(unread):
-            return self._extract(turn)
+            return self._repaired(turn)
         parts = ReadParts.of(turn.user.text, unread, screened.find(turn.user.text))
         return parts.in_message(
             self._extract(replace(turn, user=replace(turn.user, text=parts.text)))
         )
+
+    def _repaired(self, turn: TurnText) -> Extraction:
+        """Extract from a message without the slips that it repairs itself, if it has no secrets."""
+        repairs = [self_repairs(one.text, self.conflict) for one in (*turn.before, turn.user)]
+        if repairs[-1] and screened.find(turn.user.text):
+            repairs[-1] = []
+        *before, user = (
+            replace(one, text=repaired[-1].text) if repaired else one
+            for one, repaired in zip((*turn.before, turn.user), repairs, strict=True)
+        )
+        found = self._extract(replace(turn, user=user, before=before))
+        for repair in reversed(repairs[-1]):
+            found = repair.in_message(found)
+        return found
 
     def _extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
@@ -203,10 +217,10 @@ class BundledExtractor:
         gone = wrong.keys() - right.keys()
         news = [content for content in right if content not in wrong]
         said = turn.user.text[found.start : found.end].strip()
-        if found.is_update and not any(self._conflict(old, said) >= FLAG for old in gone):
+        if found.is_update and not any(self.conflict(old, said) >= FLAG for old in gone):
             return [], None
         sure = not found.is_noun or any(
-            self._conflict(old, new) >= FLAG for old in gone for new in news
+            self.conflict(old, new) >= FLAG for old in gone for new in news
         )
         candidates = []
         for content in news:
@@ -263,9 +277,9 @@ class BundledExtractor:
 
     def _meant(self, old: str, new: str) -> float:
         """Return the probability that a text that calls something wrong means an earlier one."""
-        return max(self._conflict(old, new), self._reader.about(new, old))
+        return max(self.conflict(old, new), self._reader.about(new, old))
 
-    def _conflict(self, old: str, new: str) -> float:
+    def conflict(self, old: str, new: str) -> float:
         """Return the reader model's probability that an old and a new statement conflict."""
         (shares,) = self._reader.relations([(old, new)])
         return sum(shares[name] for name in CONFLICTS)
@@ -313,7 +327,7 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
     if is_in_a_role(message):
         return
     wish = mention_wish(message.covered) if message.role == "user" else None
-    back = taken_back_at_once(message.covered, [(one.start, one.end) for one in own])
+    back, perhaps = taken_back_at_once(message.covered, [(one.start, one.end) for one in own])
     instead = {*back.values()}
     found = [
         statement
@@ -332,7 +346,8 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
         yield from _accepted_claims(message)
     for statement in found:
         if candidate := _candidate(statement, message, explicit=asked):
-            yield candidate
+            doubted = replace(candidate, confidence=min(candidate.confidence, labels.DOUBTFUL))
+            yield doubted if statement.start in perhaps else candidate
 
 
 def _own_statements(
@@ -420,7 +435,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         return None
     change = labels.change(statement)
     name = renaming(content)
-    corrects = bool(change or name) or _overrules_in_words(statement, message)
+    corrects = bool(change or name) or overrules_in_words(statement, message)
     without, old = without_old_value(content) if corrects else (content, "")
     content = without if name or change == "corrects" else content
     old = name.wrong if name else old
@@ -478,15 +493,3 @@ def _start_after_order(statement: Statement, message: HeardMessage) -> int:
 def _with_speaker(content: str, speaker: str) -> str:
     """Put the speaker's name before the text, since "I" is ambiguous among several people."""
     return f"{speaker}: {content}" if speaker else content
-
-
-def _overrules_in_words(statement: Statement, message: HeardMessage) -> bool:
-    """Return whether the wording of a statement says that it overrules an earlier one.
-
-    The result has an effect only if the statement conflicts with a known memory.
-    """
-    ends = [other.end for other in message.reading.statements if other.end <= statement.start]
-    first = max([statement.start - _SAID_BEFORE, 0, *ends])
-    before = _BREAKS.split(message.said.text[first : statement.start])[-1]
-    said = before + message.said.text[statement.start : statement.end]
-    return PATTERNS["overruling"].search(said) is not None

@@ -29,6 +29,8 @@ LIKELY = 0.6  # minimum probability of "worth keeping" for a statement to become
 FLAG = 0.5  # minimum probability at which a flag of the whole message counts as set
 _SURELY_FORGET = 0.9  # the minimum for the flag "forget" if no word of forgetting occurs
 _SURELY_ANEW = 0.9  # the minimum for the beginning of a role play within another one
+_SAID_BEFORE = 24  # characters before a statement that are searched for words of correction
+_BREAKS = re.compile(r"[.!?;\n。！？；]")
 _CLIENT = re.compile(
     r"(?i)\b(?:my|our|one of (?:my|our)|an?) (?:patient|client|customer|pupil|student|resident)s?\b"
     r"|我们?的?(?:病人|患者|客户|来访者|学员)"
@@ -158,6 +160,18 @@ def is_of_client(statement: Statement, text: str) -> bool:
     Such a statement is confidential, so the person is asked before it is stored.
     """
     return statement.best("topic") == "health" and _CLIENT.search(text) is not None
+
+
+def overrules_in_words(statement: Statement, message: HeardMessage) -> bool:
+    """Return whether the wording of a statement says that it overrules an earlier one.
+
+    The result has an effect only if the statement conflicts with a known memory.
+    """
+    ends = [other.end for other in message.reading.statements if other.end <= statement.start]
+    first = max([statement.start - _SAID_BEFORE, 0, *ends])
+    before = _BREAKS.split(message.said.text[first : statement.start])[-1]
+    said = before + message.said.text[statement.start : statement.end]
+    return CORRECTIONS["overruling"].search(said) is not None
 
 
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:

@@ -17,6 +17,7 @@ import django
 
 from bench.patterns import GENERIC, Hostile, Named, hostile, of_project
 from memories.extraction import commands
+from memories.extraction.corrections import self_repairs
 
 MESSAGE = 32_000  # characters
 # The patterns whose callers cut what they read, and the constant that says where. Every other
@@ -32,6 +33,7 @@ BOUNDS = {
     },
     "memories.extraction.commands:asked_in_chinese": commands._LONGEST,  # `what` of a pattern
     "memories.extraction.commands:_P['zh_brief']": commands._BRIEF_SIGNS,
+    "memories.extraction.corrections.self_repairs:_LAST_CLAUSE": self_repairs.NEAR,
     "memories.extraction.habits:_P['at_times']": 60,  # the group `rest` of the pattern `en`
     "memories.extraction.habits:_P['done_in_zh']": 16,  # the group `what` of the pattern `zh`
 }

@@ -47,14 +47,18 @@ def taken_back(said: str) -> list[Cancellation]:
     ]
 
 
-def taken_back_at_once(said: str, spans: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Return the statements that the next statement of the message takes back.
+def taken_back_at_once(
+    said: str, spans: Sequence[tuple[int, int]]
+) -> tuple[dict[int, int], set[int]]:
+    """Return the statements that the next statement of the message takes back, and may take back.
 
-    The result maps the start of each to the start of the next one. "I don't eat coriander, no wait,
-    my dad doesn't": words of correction stand between the two or at the edge of one of them, and
-    the two have a word in common.
+    The first result maps the start of each to the start of the next one. "I don't eat coriander, no
+    wait, my dad doesn't eat it": words of correction stand between the two or at the edge of one of
+    them, and the two have a word in common. The second result holds the starts of those that have
+    no word in common with the next.
     """
-    back = {}
+    back: dict[int, int] = {}
+    perhaps = set()
     for (start, end), (following, last) in pairwise(sorted(spans)):
         between = said[max(start, end - _EDGE) : following + _EDGE]
         if following - end > _GAP or not PATTERNS["taken_back_at_once"].search(between):
@@ -62,7 +66,9 @@ def taken_back_at_once(said: str, spans: Sequence[tuple[int, int]]) -> dict[int,
         terms = (segment.content_terms(text) for text in (said[start:end], said[following:last]))
         if set.intersection(*terms):
             back[start] = following
-    return back
+        else:
+            perhaps.add(start)
+    return back, perhaps
 
 
 def retractions(
