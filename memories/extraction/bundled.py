@@ -34,7 +34,6 @@ from memories.extraction.corrections.cancellations import (
 )
 from memories.extraction.corrections.contrasts import renaming
 from memories.extraction.corrections.corrected_messages import (
-    PATTERNS,
     Correction,
     bare_corrections,
     correction,
@@ -42,6 +41,7 @@ from memories.extraction.corrections.corrected_messages import (
 )
 from memories.extraction.corrections.new_values import new_amount
 from memories.extraction.corrections.self_repairs import self_repairs
+from memories.extraction.corrections.values import PATTERNS
 from memories.extraction.foreign_texts import without_foreign_text
 from memories.extraction.heard_message import (
     FLAG,

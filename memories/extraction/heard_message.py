@@ -19,7 +19,7 @@ from memories.extraction.commands import (
     only_asks_to_recall,
     speaks_of_forgetting,
 )
-from memories.extraction.corrections.corrected_messages import PATTERNS as CORRECTIONS
+from memories.extraction.corrections.values import PATTERNS as CORRECTIONS
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, RolePlay, Said
 from memories.reader import Reading, Statement
 from memories.screening.learned_secrets import CATEGORY

@@ -18,14 +18,12 @@ from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
 from memories.extraction.corrections.contrasts import contrasts, renaming
 from memories.extraction.corrections.corrected_messages import (
-    PATTERNS,
     bare_contrast,
-    numbers_of_series,
     old_value,
     with_exchanged_value,
-    without_values,
 )
 from memories.extraction.corrections.new_values import with_new_amount
+from memories.extraction.corrections.values import PATTERNS, numbers_of_series, without_values
 from memories.extraction.masking import ADDED, ADDED_DATE
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table

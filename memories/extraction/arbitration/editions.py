@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 from foundation.text import segment
-from memories.extraction.corrections.corrected_messages import numbers_of_series
+from memories.extraction.corrections.values import numbers_of_series
 from memories.extraction.types import Verdict
 from memories.extraction.wording.documents import STOP_WORDS, Document, strip_punctuation
 

@@ -24,7 +24,7 @@ from memories.extraction.arbitration.pairs import (
     Thresholds,
 )
 from memories.extraction.corrections.cancellations import PLANS
-from memories.extraction.corrections.corrected_messages import numbers_of_series, without_values
+from memories.extraction.corrections.values import numbers_of_series, without_values
 from memories.extraction.types import Candidate, Decision, Known, OtherVerdict, Verdict
 from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership

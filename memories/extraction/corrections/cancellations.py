@@ -13,7 +13,8 @@ from itertools import pairwise
 from operator import itemgetter
 
 from foundation.text import segment
-from memories.extraction.corrections.corrected_messages import PATTERNS, bare_contrast, sentences
+from memories.extraction.corrections.corrected_messages import bare_contrast, sentences
+from memories.extraction.corrections.values import PATTERNS
 from memories.extraction.types import Candidate, Said
 
 PLANS = ("event", "task")

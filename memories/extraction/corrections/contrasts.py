@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import (
     EDGE,
-    NUMBERS,
-    PATTERNS,
-    SORTS,
     bare_contrast,
     in_place_of,
     sentences,
     strip_particles,
     without_overlap,
 )
+from memories.extraction.corrections.values import NUMBERS, PATTERNS, SORTS
 from memories.extraction.wording.chinese_subjects import leading_name
 
 _DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the wrong words

@@ -21,21 +21,24 @@ from memories.extraction.corrections.replaced_nouns import (
     with_name,
     with_same_sort,
 )
-from memories.extraction.masking import ADDED_DATE
-from memories.extraction.word_tables import compiled, table
-
-_PEOPLE = table("own_words")
-PATTERNS = compiled(
-    "corrections",
-    people="|".join(_PEOPLE["relations"][one] for one in ("f", "m", "either")),
-    cjk_people=_PEOPLE["cjk_relation"].removesuffix("|猫|貓|狗"),
+from memories.extraction.corrections.values import (
+    NUMBERS,
+    PATTERNS,
+    SORTS,
+    only_value,
+    value_in_place,
+    with_amount,
+    with_dates_in_agreement,
+    with_same_date,
 )
+from memories.extraction.word_tables import table
+
 _OF_CORRECTING = frozenset(segment.terms(table("corrections")["of_correcting"]))
 _SPEAKER = frozenset(table("corrections")["speaker"].split("|"))
 _CUE, _AMOUNT, _PARTICLES, _ANNOUNCES = (
     PATTERNS[name] for name in ("cue", "amount", "particles", "announces")
 )
-SORTS = (PATTERNS["day"], PATTERNS["month"])
+_TIMES = (*SORTS, PATTERNS["day_list"])
 _NOUNS = (PATTERNS["pet"], PATTERNS["relative"])
 _ALONE = (
     PATTERNS["day_of_month"],
@@ -60,30 +63,11 @@ _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
 _CONTRAST_FIRST = re.compile(
     r"[^,，;；]{1,60}(?:[,，]\s?(?:not |不是|而是|是|but |it)[^,，;；]{1,40})?"
 )
-NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+_CALLED = re.compile(r"(?i)(\b(?:its|it's|is|called)\s|[是叫]\s*)")
+_CLAUSE = re.compile(r"[^,，;；]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CHARACTER = re.compile(r"[^\W_]")
-_ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
 EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
-
-
-def without_values(text: str) -> str:
-    """Replace each day, month and number in the text by a placeholder."""
-    for sort in SORTS:
-        text = sort.sub("#", text)
-    return NUMBERS.sub("#", text)
-
-
-def without_dates(text: str) -> str:
-    """Replace each date and time by signs of the same length, so that positions stay."""
-    for sort in (*SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], ADDED_DATE):
-        text = sort.sub(lambda found: "□" * len(found[0]), text)
-    return text
-
-
-def numbers_of_series(text: str) -> list[str]:
-    """Return the numbers that identify an item of a series: 41 in "issue 41 needs 3 days"."""
-    return [found["number"] for found in PATTERNS["of_series"].finditer(text)]
 
 
 @dataclass(frozen=True)
@@ -92,8 +76,8 @@ class Correction:
 
     `place` is the index of the earlier message, and `text` its corrected text. `is_noun` means that
     its only noun of the same kind was replaced; the reader model must then confirm that both
-    statements conflict. `is_update` means that the new words only give a new amount; the model must
-    then confirm that they conflict with the earlier statement.
+    statements conflict. `is_update` means that the new words give another value without saying that
+    they correct one; the model must then confirm that they conflict with the earlier statement.
     """
 
     place: int
@@ -110,7 +94,7 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
     `before` holds the earlier messages, latest first; see `correctable_messages`. The first
     `MOST_TRIED` sentences that may be a correction are tried.
     """
-    for sentence, values in islice(_possible_corrections(said), MOST_TRIED):
+    for sentence, values, is_update in islice(_possible_corrections(said), MOST_TRIED):
         for right, wrong in [(values, "")] if values else _right_and_wrong(sentence[0]):
             for place, earlier in correctable_messages(before):
                 if values and bare_corrections(earlier):
@@ -119,7 +103,8 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
                 text = with_dates_in_agreement(earlier, text)
                 rest = sentence[0].replace(right, "").replace(wrong, "") if wrong else ""
                 if text and text != earlier and _fits(rest, earlier):
-                    return Correction(place, text, sentence.start(), sentence.end(), is_noun)
+                    start, end = sentence.span()
+                    return Correction(place, text, start, end, is_noun, is_update)
     return None
 
 
@@ -128,17 +113,30 @@ def correctable_messages(before: Sequence[str]) -> Iterator[tuple[int, str]]:
     return ((place, text) for place, text in enumerate(before) if len(text) <= LONGEST)
 
 
-def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each sentence that may be a correction, and its values if it says nothing else."""
-    for sentence in _sentences_and_contrasts(said):
-        values = _only_values(sentence[0])
-        says_so = any(one.search(sentence[0]) for one in _ANY_CORRECTION)
-        if (values or says_so or bare_contrast(sentence[0])) and len(sentence[0]) <= _MOST:
-            yield sentence, values
+def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str, bool]]:
+    """Yield each part that may be a correction, and its values if it says nothing else.
+
+    The third is whether only another part of the message says that something was wrong.
+    """
+    told = _tells_of_slip(said)
+    for part in _sentences_and_contrasts(said, clauses=told):
+        if len(part[0]) > _MOST:
+            continue
+        values = _only_values(part[0], told=told)
+        says_so = any(one.search(part[0]) for one in _ANY_CORRECTION)
+        if values or says_so or bare_contrast(part[0]):
+            yield part, values, False
+        elif told:
+            yield part, "", PATTERNS["slip"].search(part[0]) is None
 
 
-def _sentences_and_contrasts(said: str) -> Iterator[re.Match[str]]:
-    """Yield each sentence, and the contrast at its beginning if more follows.
+def _tells_of_slip(said: str) -> bool:
+    """Return whether any part of a message says that something was wrong."""
+    return len(said) <= LONGEST and any(one.search(said) for one in (_CUE, PATTERNS["slip"]))
+
+
+def _sentences_and_contrasts(said: str, *, clauses: bool) -> Iterator[re.Match[str]]:
+    """Yield each sentence, the contrast at its beginning if more follows, and perhaps its clauses.
 
     In "viola not cello, got that wrong", the contrast is "viola not cello". A contrast of two days
     or months ("wait not february, from march, because …") comes before its sentence, since the rest
@@ -151,6 +149,9 @@ def _sentences_and_contrasts(said: str) -> Iterator[re.Match[str]]:
         contrast = _CONTRAST_FIRST.match(said, *sentence.span())
         if contrast and bare_contrast(contrast[0]):
             yield contrast
+        if clauses:
+            parts = list(_CLAUSE.finditer(said, *sentence.span()))
+            yield from (one for one in parts if len(parts) > 1 and not denies(one[0]))
 
 
 def bare_contrast(sentence: str) -> tuple[str, str] | None:
@@ -177,12 +178,17 @@ def sentences(said: str) -> list[tuple[int, str]]:
 
 def bare_corrections(said: str) -> list[tuple[int, int]]:
     """Return the spans of sentences that only give a corrected value: "no sorry, the 16th"."""
-    return [found.span() for found in _SENTENCE.finditer(said) if _only_values(found[0])]
+    told = _tells_of_slip(said)
+    return [one.span() for one in _SENTENCE.finditer(said) if _only_values(one[0], told=told)]
 
 
-def _only_values(sentence: str) -> str:
-    """Return the values of a correction that says nothing else, or an empty string."""
-    if len(sentence) > _MOST or not any(one.search(sentence) for one in (_ANNOUNCES, _CUE)):
+def _only_values(sentence: str, *, told: bool) -> str:
+    """Return the values of a correction that says nothing else, or an empty string.
+
+    The sentence itself must announce them if the rest of its message doesn't (`told`).
+    """
+    announced = told or any(one.search(sentence) for one in (_ANNOUNCES, _CUE))
+    if len(sentence) > _MOST or not announced:
         return ""
     values = " ".join(PATTERNS["only_announces"].sub(" ", sentence).split()).strip(EDGE)
     rest = values
@@ -279,23 +285,44 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         value = _value_of(right, wrong)
         fits = value == right or _fits(right.replace(value, " ", 1), earlier)
         return (_replaced(earlier, value, wrong) if fits else ""), False
-    if text := _with_date(earlier, right):
+    if text := _with_date(earlier, right) or with_same_date(earlier, right):
         return text, False
-    for sort in (*SORTS, *_ALONE):
-        value = _only_value(sort, right)
-        rest = "" if sort in SORTS else right.replace(value, "", 1)
+    for sort in _TIMES:
+        if text := _with_other_value(sort, earlier, right):
+            return text, False
+    for sort in (*_TIMES, *_ALONE):
+        value = only_value(sort, right)
+        rest = "" if sort in _TIMES else right.replace(value, "", 1)
         fits = _fits(right.replace(value, " ", 1), earlier)
         if value and fits and PATTERNS["around_value"].search(rest):
-            return substituted(earlier, value, _only_value(sort, earlier)), sort in _NOUNS
-    amount = _AMOUNT.search(right)
+            old = value_in_place(sort, earlier, right)
+            return substituted(earlier, value, old), sort in _NOUNS
+    amount = PATTERNS["amount"].search(right)
     if amount and _fits(right.replace(amount[0], " ", 1), earlier):
-        return _with_amount(earlier, amount), False
+        return with_amount(earlier, amount), False
+    return _with_noun(earlier, right)
+
+
+def _with_noun(earlier: str, right: str) -> tuple[str, bool]:
+    """Replace a noun or a name of the earlier message, and return whether it was a noun."""
     if " " in right and (text := _with_same_noun(earlier, right)):
         return text, True
     if text := with_same_sort(earlier, right) or with_like_name(earlier, right):
         return text, True
-    name = NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
-    return with_name(earlier, name[0]) if name else "", False
+    called = _CALLED.search(right)
+    before, name = (right[: called.start()], right[called.end() :]) if called else ("", right)
+    is_name = NAME.fullmatch(name) and _fits(before, earlier)
+    return with_name(earlier, name) if is_name else "", False
+
+
+def _with_other_value(sort: re.Pattern[str], earlier: str, right: str) -> str:
+    """Replace the value that `right` names, too (周三是上学期的 现在改周四了), by its other one."""
+    values = {found[0] for found in sort.finditer(right)}
+    known = {value for value in values if value in earlier}
+    new = values - known
+    if len(known) != 1 or len(new) != 1:
+        return ""
+    return _replaced(earlier, new.pop(), known.pop())
 
 
 def _with_date(earlier: str, right: str) -> str:
@@ -308,40 +335,11 @@ def _with_date(earlier: str, right: str) -> str:
     if len(sorts) < 2 or _CHARACTER.search(rest) or not shared:
         return ""
     for sort in shared:
-        value, old = _only_value(sort, right), _only_value(sort, earlier)
+        value, old = only_value(sort, right), only_value(sort, earlier)
         if not value or not old:
             return ""
         earlier = earlier.replace(old, value)
     return earlier
-
-
-def with_dates_in_agreement(earlier: str, text: str) -> str:
-    """Return the corrected text, in which a weekday and a date agree as they did before.
-
-    A new weekday moves the date to that day of the same week, or removes it if this is in another
-    month. A new date removes the weekday.
-    """
-    sorts = SORTS[0], PATTERNS["day_of_month"]
-    (old_day, old_date), (day, date) = (
-        [_only_value(sort, one) for sort in sorts] for one in (earlier, text)
-    )
-    if not all((old_day, old_date, day, date)) or (old_day == day) == (old_date == date):
-        return text
-    if old_day == day:
-        return " ".join(text.replace(day, "").split())
-    number = int(NUMBERS.findall(date)[0]) + _weekday(day) - _weekday(old_day)
-    if not 0 < number < 29:
-        return " ".join(PATTERNS["date_of_day"].sub(" ", text).split())
-    end = date[-1] if not date.isascii() else _ORDINALS.get(number, "th")
-    return text.replace(date, f"{number}{end}")
-
-
-def _weekday(name: str) -> int:
-    """Return the number of a weekday, Monday being 0."""
-    english = name.casefold()[:3]
-    if english.isascii():
-        return ("mon", "tue", "wed", "thu", "fri", "sat", "sun").index(english)
-    return "一二三四五六日".index(name[-1].replace("天", "日"))
 
 
 def _value_of(right: str, wrong: str) -> str:
@@ -366,27 +364,6 @@ def _with_same_noun(earlier: str, right: str) -> str:
         return ""
     found = re.findall(rf"(?i)\b[a-z]+ {re.escape(thing)}\b", earlier)
     return substituted(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
-
-
-def _only_value(sort: re.Pattern[str], text: str) -> str:
-    """Return the text's only value of this type, or "" if it has none or several."""
-    found = {match[0] for match in sort.finditer(text)}
-    return found.pop() if len(found) == 1 else ""
-
-
-def _with_amount(earlier: str, right: re.Match[str]) -> str:
-    """Replace the only amount that has the unit of `right` (any unit, if `right` has no unit)."""
-    unit = (right["unit"] or "").casefold()
-    found = {
-        amount["number"]: amount
-        for amount in _AMOUNT.finditer(without_dates(earlier))
-        if not unit or (amount["unit"] or "").casefold() == unit
-    }
-    if len(found) != 1:
-        return ""
-    (amount,) = found.values()
-    start, end = amount.span("number")
-    return earlier[:start] + right["number"] + earlier[end:]
 
 
 def _replaced(earlier: str, right: str, wrong: str) -> str:
@@ -421,7 +398,7 @@ def in_place_of(wrong: str, right: str) -> str:
     """
     for sort in (*SORTS, NUMBERS):
         if sort.fullmatch(wrong):
-            return _only_value(sort, right)
+            return only_value(sort, right)
     if counted := PATTERNS["zh_counted"].fullmatch(wrong):
         same = {one[0] for one in PATTERNS["zh_counted"].finditer(right) if _ends(one, counted)}
         return same.pop() if len(same) == 1 else ""
@@ -463,9 +440,9 @@ def with_exchanged_value(text: str, said: str) -> str:
         )
         new = " ".join(new.split()[: len(old.split())]).strip(EDGE)
         if day.search(old):
-            old, new = _only_value(day, old), _only_value(day, new)
+            old, new = only_value(day, old), only_value(day, new)
     else:
-        old, new = _only_value(day, text), _only_value(day, said)
+        old, new = only_value(day, text), only_value(day, said)
     changed = _replaced(text, new, old) if old and new else ""
     if changed == text and day.fullmatch(old):  # "wednesdays"
         changed = _replaced(text, f"{new}s", f"{old}s")

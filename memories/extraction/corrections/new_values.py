@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from foundation.text import segment
-from memories.extraction.corrections import corrected_messages
 from memories.extraction.corrections.corrected_messages import (
     MOST_TRIED,
-    PATTERNS,
     Correction,
     correctable_messages,
 )
+from memories.extraction.corrections.values import PATTERNS, without_dates
 
 _CLAUSE = re.compile(r"[^,，;；.!?。！？\n]+")
 _MOST = 60  # characters of a clause that only gives an amount
@@ -71,7 +70,7 @@ def _are_same(unit: str, other: str) -> bool:
 
 def _amounts(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the start and the end of each number that is no date or time, and its unit."""
-    text = corrected_messages.without_dates(text)
+    text = without_dates(text)
     for found in PATTERNS["amount"].finditer(text):
         unit = (found["unit"] or "").casefold()
         is_unit = unit not in segment.ENGLISH_STOP_WORDS and unit not in "了啦吧呢的起到"

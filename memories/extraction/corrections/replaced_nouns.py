@@ -41,7 +41,7 @@ def with_like_name(earlier: str, right: str) -> str:
 
 def with_name(earlier: str, right: str) -> str:
     """Replace the word spelled most like the name, or the only name if no word is similar."""
-    words = {match[0] for match in _WORD.finditer(earlier)}
+    words = {match[0] for form in (_WORD, NAME) for match in form.finditer(earlier)}
     alike = {
         word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
     }

@@ -11,51 +11,37 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import takewhile
-from typing import NamedTuple
 
 from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import (
     LONGEST,
-    PATTERNS,
-    without_dates,
 )
 from memories.extraction.corrections.replaced_nouns import with_same_sort
+from memories.extraction.corrections.values import (
+    CLAUSE_END,
+    PARTICLES,
+    Replacement,
+    value_replacement,
+)
 from memories.extraction.types import Candidate, Extraction
 from memories.extraction.word_tables import compiled, table
 
 _MOST = 4  # most slips of a message that are repaired
+_WORDS = table("corrections")
+_P = compiled("self_repairs", **{name: _WORDS[name] for name in ("taking_back", "taking_back_cjk")})
 NEAR = 160  # most characters before an editing term in which the wrong words are searched
 _ALIKE = 0.6  # similarity from which the right words are a spelling of the wrong ones
 _CONFLICTS = 0.5  # probability from which two statements conflict
 _PHRASE = 3  # most English words of a repair without a day, month or number
 _CHARACTERS = 8  # the same for Chinese characters
 _RETRACED = 6  # last words, or half of the last characters, that a repair may begin with again
-_AT_END = " \t了啦啊呢吧的"
-_WORDS = table("corrections")
-_P = compiled(
-    "self_repairs",
-    **{name: _WORDS[name] for name in ("days", "months", "taking_back", "taking_back_cjk")},
-)
-_VALUES = (
-    *(_P["which_day"], PATTERNS["month"], PATTERNS["day_of_month"]),
-    *(_P["bare_day_of_month"], PATTERNS["clock"]),
-)
 # One or more values, such as "wednesday the 16th".
-_ANY_VALUE = "|".join(f"(?:{sort.pattern.removeprefix('(?i)')})" for sort in _VALUES)
-_DATE = re.compile(
-    rf"(?i)(?:{_ANY_VALUE})(?:\s?(?:(?:the|of|and|to) |[和跟到])?(?:{_ANY_VALUE})){{0,3}}"
-    r"(?:\s\d{1,2}\b)?"
-)
-_DIGITS = re.compile(r"\d+(?::\d\d)?")
-_MORE_OF_NUMBER = re.compile(r"\s(?:and|or|point)\b|\d|[一二三四五六七八九]")  # 8千5
 _BREAK = re.compile(r"[.!?。！？\n](?!\d)")
-_CLAUSE_END = re.compile(r"[,，;；.!?。！？\n)）]|$")
 # The same, or where more is said about the right words: york | with her two kids.
 _WORDS_END = re.compile(
-    rf"{_CLAUSE_END.pattern}|\s(?=(?:with|and|but|in|at|on|near|from|for|since|because|who)\b)"
+    rf"{CLAUSE_END.pattern}|\s(?=(?:with|and|but|in|at|on|near|from|for|since|because|who)\b)"
 )
-_BARE_END = re.compile(rf"[{_AT_END}]{{0,2}}(?:{_CLAUSE_END.pattern})")
+_BARE_END = re.compile(rf"[{PARTICLES}]{{0,2}}(?:{CLAUSE_END.pattern})")
 _SIGNS = re.compile(r"[,.;!?…–—，。；！？(（]+\s*")
 _CLOSING = re.compile(r"\s?[–—)）-]")
 _LAST_CLAUSE = re.compile(r"[^,，;；.!?。！？\n]*$")
@@ -150,7 +136,7 @@ def _possible(said: str) -> Iterator[SelfRepair]:
             yield _repaired(said, term, first, found, is_sure)
     for sign in _SIGNS.finditer(said):
         first, before, after = _around(said, sign)
-        found = _of_value(before, after)
+        found = value_replacement(before, after)
         if found and (end := _P["said_after"].match(after, found.length)):
             yield _repaired(said, sign, first, found._replace(length=end.end()), True)
 
@@ -162,7 +148,7 @@ def _around(said: str, term: re.Match[str]) -> tuple[int, str, str]:
 
 
 def _repaired(
-    said: str, term: re.Match[str], first: int, found: _Found, is_sure: bool
+    said: str, term: re.Match[str], first: int, found: Replacement, is_sure: bool
 ) -> SelfRepair:
     start, end = found.start + first, found.end + first
     cut = term.start() if is_sure else end
@@ -172,9 +158,9 @@ def _repaired(
     return SelfRepair(said, start, end, cut, resumed, found.right, is_sure)
 
 
-def _repair_of(before: str, after: str, term: re.Match[str]) -> tuple[_Found | None, bool]:
+def _repair_of(before: str, after: str, term: re.Match[str]) -> tuple[Replacement | None, bool]:
     """Return the repair that begins `after` the editing term, and whether it is certain."""
-    found = _of_both(before, after) or _of_value(before, after)
+    found = _of_both(before, after) or value_replacement(before, after)
     if term["weak"] or term["cjk_weak"]:
         is_bare = found and _BARE_END.match(after, found.length)
         return (found if is_bare else None), True
@@ -183,7 +169,7 @@ def _repair_of(before: str, after: str, term: re.Match[str]) -> tuple[_Found | N
         found = _of_noun(before, after)
     if found:
         return found, True
-    before = before.rstrip(_AT_END)
+    before = before.rstrip(PARTICLES)
     found = _of_words(before, after)
     return found, bool(found and takes_back and _is_one_word(before, found))
 
@@ -193,25 +179,16 @@ def _begin(said: str, at: int) -> int:
     return max((one.end() for one in _BREAK.finditer(said, 0, max(at, 0))), default=0)
 
 
-class _Found(NamedTuple):
-    """The span of the wrong words before the editing term, and the repair after it."""
-
-    start: int
-    end: int
-    right: str
-    length: int  # characters of the repair, which may have a unit that the right words lack
-
-
-def _of_both(before: str, after: str) -> _Found | None:
+def _of_both(before: str, after: str) -> Replacement | None:
     """Return how `after` replaces the wrong words that it names ("not shellfish, peanuts")."""
     if (both := _P["names_both"].match(after)) is None:
         return None
     wrong, right = both["wrong"] or both["zh_wrong"], both["right"] or both["zh_right"]
     start = before.casefold().rfind(wrong.casefold())
-    return _found((start, start + len(wrong)), right, both.end()) if start >= 0 else None
+    return Replacement(start, start + len(wrong), right, both.end()) if start >= 0 else None
 
 
-def _is_one_word(before: str, found: _Found) -> bool:
+def _is_one_word(before: str, found: Replacement) -> bool:
     """Return whether one meaningful word replaces another: "metformin, no wait, aspirin"."""
     words = before[found.start : found.end], found.right
     return not _P["no_repair"].match(found.right) and all(
@@ -220,90 +197,22 @@ def _is_one_word(before: str, found: _Found) -> bool:
     )
 
 
-def _of_value(before: str, after: str) -> _Found | None:
-    """Return how the value that begins `after` replaces the last one of its type."""
-    date, known = _DATE.match(after), _last(_DATE, before)
-    if date and known and _sorts(date[0]) == _sorts(known[0]):
-        return _found(known.span(), _like(date[0], known[0]), date.end())
-    for sort in _VALUES:
-        value, old = sort.match(after), _last(sort, before)
-        if value and old:
-            return _found(old.span(), _like(value[0], old[0]), value.end())
-    amount = PATTERNS["amount"].match(after)
-    return _of_amount(before, after, amount) if amount else None
-
-
-def _of_amount(before: str, after: str, amount: re.Match[str]) -> _Found | None:
-    if any(_MORE_OF_NUMBER.match(after, end) for end in (amount.end("number"), amount.end())):
-        return None
-    unit, clock = _unit(amount), PATTERNS["clock"].match(after)
-    if old := _last(PATTERNS["amount"], without_dates(before)):
-        has = _unit(old)
-        if unit and has and unit != has:  # 2 dogs, no wait 3 cats
-            both_end = old.end() == len(before) and _CLAUSE_END.match(after, amount.end())
-            return _found(old.span(), amount[0], amount.end()) if both_end else None
-        span, end = old.span("number"), amount.end("number")
-        if clock or (unit and not has):
-            right = clock or amount
-            return _found(span, right[0].strip(), right.end())
-        if unit.isascii() and unit:
-            return _found(span, amount["number"], amount.end())
-        same = takewhile(
-            lambda pair: unit and pair[0] == pair[1],
-            zip(before[span[1] :], after[end:], strict=False),
-        )
-        return _found(span, amount["number"], end + len(list(same)))
-    dates = (_last(sort, before) for sort in (PATTERNS["clock"], PATTERNS["day_of_month"]))
-    if unit or not (date := next(filter(None, dates), None)):
-        return None
-    digits = _DIGITS.search(before, date.start())
-    return _found(digits.span(), amount["number"], amount.end("number")) if digits else None
-
-
-def _sorts(date: str) -> list[int]:
-    """Return how many values of each type, and how many numbers, a date has."""
-    return [len(sort.findall(date)) for sort in (*_VALUES, _DIGITS)]
-
-
-def _like(value: str, other: str) -> str:
-    """Return a day in the form of the other one: "thursdays, no wait friday" are fridays."""
-    which = _P["which"].match(other)
-    if which and not _P["which"].match(value):
-        value = which[0] + value
-    return f"{value}s" if other.endswith("s") and not value.endswith("s") else value
-
-
-def _found(span: tuple[int, int], right: str, length: int) -> _Found:
-    return _Found(*span, right, length)
-
-
-def _last(sort: re.Pattern[str], text: str) -> re.Match[str] | None:
-    return max(sort.finditer(text), key=re.Match.start, default=None)
-
-
-def _unit(amount: re.Match[str]) -> str:
-    unit = (amount["unit"] or "").casefold()
-    if unit in segment.ENGLISH_STOP_WORDS or unit in _AT_END:
-        return ""
-    return unit[0] if unit[0] in "个個" else unit.removesuffix("s")
-
-
-def _of_noun(before: str, after: str) -> _Found | None:
+def _of_noun(before: str, after: str) -> Replacement | None:
     """Return how a Chinese noun replaces the only one of its sort in the clause before it."""
-    clause, end = _LAST_CLAUSE.search(before), _CLAUSE_END.search(after)
+    clause, end = _LAST_CLAUSE.search(before), CLAUSE_END.search(after)
     if not (clause and end):
         return None
-    text = with_same_sort(clause[0], after[: end.start()].rstrip(_AT_END) or " ")
-    return _found(clause.span(), text, end.start()) if text else None
+    text = with_same_sort(clause[0], after[: end.start()].rstrip(PARTICLES) or " ")
+    return Replacement(*clause.span(), text, end.start()) if text else None
 
 
-def _of_words(before: str, after: str) -> _Found | None:
+def _of_words(before: str, after: str) -> Replacement | None:
     """Return how the few words of a clause after the term replace the last ones before it.
 
     They replace everything from the word with which they begin, or else as many words.
     """
     clause, end = _LAST_CLAUSE.search(before), _WORDS_END.search(after)
-    right = after[: end.start()].rstrip(_AT_END) if end else ""
+    right = after[: end.start()].rstrip(PARTICLES) if end else ""
     if not (clause and end and right) or right == clause[0]:
         return None
     if right.isascii():
@@ -318,4 +227,4 @@ def _of_words(before: str, after: str) -> _Found | None:
     if count > most or count >= len(starts):
         return None
     start = again[-1] if again else starts[-count]
-    return _Found(clause.start() + start, len(before), right, len(after[: end.start()]))
+    return Replacement(clause.start() + start, len(before), right, len(after[: end.start()]))

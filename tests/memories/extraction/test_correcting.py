@@ -235,3 +235,59 @@ def test_a_contrast_about_one_person_corrects_nobody_else() -> None:
 def test_a_chinese_name_is_exchanged_in_either_order(said: str) -> None:
     found = renaming(said)
     assert found is not None and (found.wrong, found.right) == ("朵朵", "多多")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "said", "text"),
+    [
+        (
+            "Now Limerick. I came here in 2012",
+            "Oi sorry, my finger. I came in 2021",
+            "Now Limerick. I came here in 2021",
+        ),
+        (
+            "his bday 14 nov. cake wi digger on",
+            "24 nov. fat thumbs",
+            "his bday 24 nov. cake wi digger on",
+        ),
+        (
+            "On Wednesday I train small children in judo",
+            "The judo it is changed, now it is Monday, the hall gave our time to zumba",
+            "On Monday I train small children in judo",
+        ),
+        (
+            "其实我 every Saturday 去独中教鼓",
+            "八年了. eh typo, Sunday 才对, Sunday morning, 另外那个时段给人抢掉",
+            "其实我 every Sunday 去独中教鼓",
+        ),
+        (
+            "我们广播站每周三中午我播音",
+            "哇这个绝 等下 周三是上学期的 现在改周四了 脑子瓦特了",
+            "我们广播站每周四中午我播音",
+        ),
+        (
+            "我爸透析，二四六，八点前到",
+            "等等我又糊涂了，那是去年的排法，我爸现在是一三五透析",
+            "我爸透析，一三五，八点前到",
+        ),
+        ("我老公要一月底才下船", "不对他又改了船期，二月中，刚发的微信", "我老公要二月中才下船"),
+        ("大的九岁 小的四岁", "打错 小的五岁", "大的九岁 小的五岁"),
+    ],
+)
+def test_a_value_is_put_right_where_another_part_of_the_message_tells_of_a_slip(
+    earlier: str, said: str, text: str
+) -> None:
+    found = correction(said, [earlier])
+    assert found and found.text == text
+
+
+@pytest.mark.parametrize(
+    ("earlier", "said"),
+    [
+        ("I'm 25", "sorry, my finger slipped. my sister is 30"),
+        ("I ran 5 miles", "fat thumbs lol. 30 minutes"),
+        ("周三和周五我有课", "我记混了 周二开会"),
+    ],
+)
+def test_a_slip_told_of_elsewhere_changes_no_other_value(earlier: str, said: str) -> None:
+    assert correction(said, [earlier]) is None

@@ -1,0 +1,207 @@
+"""Find days, dates, times and amounts in texts, and replace one by another of the same type."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import NamedTuple
+
+from foundation.text import segment
+from memories.extraction.masking import ADDED_DATE
+from memories.extraction.word_tables import compiled, table
+
+_PEOPLE = table("own_words")
+PATTERNS = compiled(
+    "corrections",
+    people="|".join(_PEOPLE["relations"][one] for one in ("f", "m", "either")),
+    cjk_people=_PEOPLE["cjk_relation"].removesuffix("|猫|貓|狗"),
+)
+SORTS = (PATTERNS["day"], PATTERNS["month"])
+NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+PARTICLES = " \t了啦啊呢吧的"  # what may stand after the last word of a clause
+CLAUSE_END = re.compile(r"[,，;；.!?。！？\n)）]|$")
+_AMOUNT = PATTERNS["amount"]
+_VALUES = tuple(
+    PATTERNS[name] for name in ("which_day", "month", "day_of_month", "bare_day_of_month", "clock")
+)
+# One or more values, such as "wednesday the 16th" or "oct 18".
+_ANY_VALUE = "|".join(f"(?:{sort.pattern.removeprefix('(?i)')})" for sort in _VALUES)
+_DATE = re.compile(
+    rf"(?i)(?:{_ANY_VALUE})(?:\s?(?:(?:the|of|and|to) |[和跟到])?(?:{_ANY_VALUE})){{0,3}}"
+    r"(?:\s\d{1,2}\b)?"
+)
+_DIGITS = re.compile(r"\d+(?::\d\d)?")
+_MORE_OF_NUMBER = re.compile(r"\s(?:and|or|point)\b|\d|[一二三四五六七八九]")  # 8千5
+_ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
+_WORD_BEFORE = re.compile(r"([\u4e00-\u9fff]{2}|[a-zA-Z'’]+)\s?$")
+
+
+def without_values(text: str) -> str:
+    """Replace each day, month and number in the text by a placeholder."""
+    for sort in SORTS:
+        text = sort.sub("#", text)
+    return NUMBERS.sub("#", text)
+
+
+def without_dates(text: str) -> str:
+    """Replace each date and time by signs of the same length, so that positions stay."""
+    for sort in (*SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], ADDED_DATE):
+        text = sort.sub(lambda found: "□" * len(found[0]), text)
+    return text
+
+
+def numbers_of_series(text: str) -> list[str]:
+    """Return the numbers that identify an item of a series: 41 in "issue 41 needs 3 days"."""
+    return [found["number"] for found in PATTERNS["of_series"].finditer(text)]
+
+
+def only_value(sort: re.Pattern[str], text: str) -> str:
+    """Return the text's only value of this type, or "" if it has none or several."""
+    found = {match[0] for match in sort.finditer(text)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def value_in_place(sort: re.Pattern[str], earlier: str, right: str) -> str:
+    """Return the earlier text's only value of this type, or the one after the same word, or ""."""
+    found = {match[0] for match in sort.finditer(earlier)}
+    if len(found) > 1 and (new := sort.search(right)):
+        before = _word_before(right, new.start())
+        same = (one for one in sort.finditer(earlier) if _word_before(earlier, one.start()))
+        found = {one[0] for one in same if _word_before(earlier, one.start()) == before}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _word_before(text: str, at: int) -> str:
+    """Return the word, or the two Chinese characters, before a position."""
+    word = _WORD_BEFORE.search(text[:at])
+    return word[1].casefold() if word else ""
+
+
+def with_amount(earlier: str, right: re.Match[str]) -> str:
+    """Replace the only amount that has the unit of `right` (any unit, if `right` has no unit)."""
+    unit = (right["unit"] or "").casefold()
+    found = {
+        amount["number"]: amount
+        for amount in _AMOUNT.finditer(without_dates(earlier))
+        if not unit or (amount["unit"] or "").casefold() == unit
+    }
+    before = _word_before(right.string, right.start())
+    if len(found) > 1 and before:
+        same = (one for one in found.values() if _word_before(earlier, one.start()) == before)
+        found = {one["number"]: one for one in same}
+    if len(found) != 1:
+        return ""
+    (amount,) = found.values()
+    start, end = amount.span("number")
+    return earlier[:start] + right["number"] + earlier[end:]
+
+
+def with_dates_in_agreement(earlier: str, text: str) -> str:
+    """Return the corrected text, in which a weekday and a date agree as they did before.
+
+    A new weekday moves the date to that day of the same week, or removes it if this is in another
+    month. A new date removes the weekday.
+    """
+    sorts = SORTS[0], PATTERNS["day_of_month"]
+    (old_day, old_date), (day, date) = (
+        [only_value(sort, one) for sort in sorts] for one in (earlier, text)
+    )
+    if not all((old_day, old_date, day, date)) or (old_day == day) == (old_date == date):
+        return text
+    if old_day == day:
+        return " ".join(text.replace(day, "").split())
+    number = int(NUMBERS.findall(date)[0]) + _weekday(day) - _weekday(old_day)
+    if not 0 < number < 29:
+        return " ".join(PATTERNS["date_of_day"].sub(" ", text).split())
+    end = date[-1] if not date.isascii() else _ORDINALS.get(number, "th")
+    return text.replace(date, f"{number}{end}")
+
+
+def _weekday(name: str) -> int:
+    """Return the number of a weekday, Monday being 0."""
+    english = name.casefold()[:3]
+    if english.isascii():
+        return ("mon", "tue", "wed", "thu", "fri", "sat", "sun").index(english)
+    return "一二三四五六日".index(name[-1].replace("天", "日"))
+
+
+class Replacement(NamedTuple):
+    """A span of one text, and the words that replace it, which begin another text."""
+
+    start: int
+    end: int
+    right: str
+    length: int  # characters of the repair, which may have a unit that the right words lack
+
+
+def with_same_date(text: str, date: str) -> str:
+    """Replace the only date of a text that has the same types of values ("14 nov", "24 nov")."""
+    same = [one for one in _DATE.finditer(text) if _sorts(one[0]) == _sorts(date)]
+    if len(same) != 1 or not _DATE.fullmatch(date):
+        return ""
+    start, end = same[0].span()
+    return text[:start] + _like(date, text[start:end]) + text[end:]
+
+
+def value_replacement(before: str, after: str) -> Replacement | None:
+    """Return how the value that begins `after` replaces the last one of its type."""
+    date, known = _DATE.match(after), _last(_DATE, before)
+    if date and known and _sorts(date[0]) == _sorts(known[0]):
+        return Replacement(*known.span(), _like(date[0], known[0]), date.end())
+    for sort in _VALUES:
+        value, old = sort.match(after), _last(sort, before)
+        if value and old:
+            return Replacement(*old.span(), _like(value[0], old[0]), value.end())
+    amount = PATTERNS["amount"].match(after)
+    return _of_amount(before, after, amount) if amount else None
+
+
+def _of_amount(before: str, after: str, amount: re.Match[str]) -> Replacement | None:
+    if any(_MORE_OF_NUMBER.match(after, end) for end in (amount.end("number"), amount.end())):
+        return None
+    unit, clock = _unit(amount), PATTERNS["clock"].match(after)
+    if old := _last(PATTERNS["amount"], without_dates(before)):
+        has = _unit(old)
+        if unit and has and unit != has:  # 2 dogs, no wait 3 cats
+            both_end = old.end() == len(before) and CLAUSE_END.match(after, amount.end())
+            return Replacement(*old.span(), amount[0], amount.end()) if both_end else None
+        span, end = old.span("number"), amount.end("number")
+        if clock or (unit and not has):
+            right = clock or amount
+            return Replacement(*span, right[0].strip(), right.end())
+        if unit.isascii() and unit:
+            return Replacement(*span, amount["number"], amount.end())
+        same = takewhile(
+            lambda pair: unit and pair[0] == pair[1],
+            zip(before[span[1] :], after[end:], strict=False),
+        )
+        return Replacement(*span, amount["number"], end + len(list(same)))
+    dates = (_last(sort, before) for sort in (PATTERNS["clock"], PATTERNS["day_of_month"]))
+    if unit or not (date := next(filter(None, dates), None)):
+        return None
+    digits = _DIGITS.search(before, date.start())
+    return Replacement(*digits.span(), amount["number"], amount.end("number")) if digits else None
+
+
+def _sorts(date: str) -> list[int]:
+    """Return how many values of each type, and how many numbers, a date has."""
+    return [len(sort.findall(date)) for sort in (*_VALUES, _DIGITS)]
+
+
+def _like(value: str, other: str) -> str:
+    """Return a day in the form of the other one: "thursdays, no wait friday" are fridays."""
+    which = PATTERNS["which"].match(other)
+    if which and not PATTERNS["which"].match(value):
+        value = which[0] + value
+    return f"{value}s" if other.endswith("s") and not value.endswith("s") else value
+
+
+def _last(sort: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return max(sort.finditer(text), key=re.Match.start, default=None)
+
+
+def _unit(amount: re.Match[str]) -> str:
+    unit = (amount["unit"] or "").casefold()
+    if unit in segment.ENGLISH_STOP_WORDS or unit in PARTICLES:
+        return ""
+    return unit[0] if unit[0] in "个個" else unit.removesuffix("s")
