@@ -33,7 +33,7 @@ _DATE = re.compile(
 _DIGITS = re.compile(r"\d+(?::\d\d)?")
 _MORE_OF_NUMBER = re.compile(r"\s(?:and|or|point)\b|\d|[一二三四五六七八九]")  # 8千5
 _ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
-_WORD_BEFORE = re.compile(r"([\u4e00-\u9fff]{2}|[a-zA-Z'’]+)\s?$")
+_WORD_BEFORE = re.compile(r"([\u4e00-\u9fff]{2}|[a-zA-Z'’]{1,30})\s?$")
 
 
 def without_values(text: str) -> str:
