@@ -1,6 +1,7 @@
 """The Memory Center as people use it: a real Chromium against the running product."""
 
 import re
+from itertools import count
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -15,9 +16,13 @@ LIST = "/memory/long-term/"
 expect.set_options(timeout=30_000)
 
 
-@pytest.fixture(scope="module")
+_numbers = count(1)
+
+
+@pytest.fixture
 def maya(product: Product) -> Person:
-    return product.person("maya")
+    """Somebody of whom no other test has written anything that a new memory might replace."""
+    return product.person(f"maya-{next(_numbers)}")
 
 
 @pytest.fixture
