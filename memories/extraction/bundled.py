@@ -40,7 +40,7 @@ from memories.extraction.corrections.corrected_messages import (
     without_old_value,
 )
 from memories.extraction.corrections.new_values import new_amount
-from memories.extraction.corrections.self_repairs import self_repairs
+from memories.extraction.corrections.self_repairs import as_meant, self_repairs
 from memories.extraction.corrections.values import PATTERNS
 from memories.extraction.foreign_texts import without_foreign_text
 from memories.extraction.heard_message import (
@@ -121,15 +121,16 @@ class BundledExtractor:
 
     def _repaired(self, turn: TurnText) -> Extraction:
         """Extract from a message without the slips that it repairs itself, if it has no secrets."""
-        repairs = [self_repairs(one.text, self.conflict) for one in (*turn.before, turn.user)]
-        if repairs[-1] and screened.find(turn.user.text):
-            repairs[-1] = []
-        *before, user = (
-            replace(one, text=repaired[-1].text) if repaired else one
-            for one, repaired in zip((*turn.before, turn.user), repairs, strict=True)
-        )
+        repairs = self_repairs(turn.user.text, self.conflict)
+        if repairs and screened.find(turn.user.text):
+            repairs = []
+        user = replace(turn.user, text=as_meant(turn.user.text, repairs))
+        before = [
+            replace(one, text=as_meant(one.text, self_repairs(one.text, self.conflict)))
+            for one in turn.before
+        ]
         found = self._extract(replace(turn, user=user, before=before))
-        for repair in reversed(repairs[-1]):
+        for repair in reversed(repairs):
             found = repair.in_message(found)
         return found
 
@@ -346,8 +347,10 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
         yield from _accepted_claims(message)
     for statement in found:
         if candidate := _candidate(statement, message, explicit=asked):
-            doubted = replace(candidate, confidence=min(candidate.confidence, labels.DOUBTFUL))
-            yield doubted if statement.start in perhaps else candidate
+            if statement.start in perhaps:
+                doubt = min(candidate.confidence, labels.DOUBTFUL)
+                candidate = replace(candidate, confidence=doubt)
+            yield candidate
 
 
 def _own_statements(

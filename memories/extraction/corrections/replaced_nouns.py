@@ -9,7 +9,7 @@ import rjieba
 
 from memories.extraction.wording.chinese_subjects import leading_name, names
 
-_ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
+ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -39,14 +39,17 @@ def with_like_name(earlier: str, right: str) -> str:
     return substituted(earlier, name, found.pop() if len(found) == 1 else "")
 
 
+def likeness(word: str, other: str) -> float:
+    """Return how similar two words are spelled, from 0 to 1 (`difflib`), whatever their case."""
+    return SequenceMatcher(None, word.casefold(), other.casefold()).ratio()
+
+
 def with_name(earlier: str, right: str) -> str:
     """Replace the word spelled most like the name, or the only name if no word is similar."""
     words = {match[0] for form in (_WORD, NAME) for match in form.finditer(earlier)}
-    alike = {
-        word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
-    }
+    alike = {word: likeness(word, right) for word in words}
     best = max(alike, key=lambda word: alike[word], default="")
-    if best and best != right and alike[best] >= _ALIKE:
+    if best and best != right and alike[best] >= ALIKE:
         return re.sub(rf"\b{re.escape(best)}\b", right, earlier)
     inside = {match[0] for match in NAME.finditer(earlier) if match.start()}
     return substituted(earlier, right, inside.pop() if len(inside) == 1 else "")

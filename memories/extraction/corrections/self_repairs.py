@@ -8,15 +8,12 @@ is processed as if only the right words had been said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
 from foundation.text import segment
-from memories.extraction.corrections.corrected_messages import (
-    LONGEST,
-)
-from memories.extraction.corrections.replaced_nouns import with_same_sort
+from memories.extraction.corrections.corrected_messages import LONGEST
+from memories.extraction.corrections.replaced_nouns import ALIKE, likeness, with_same_sort
 from memories.extraction.corrections.values import (
     CLAUSE_END,
     PARTICLES,
@@ -30,12 +27,10 @@ _MOST = 4  # most slips of a message that are repaired
 _WORDS = table("corrections")
 _P = compiled("self_repairs", **{name: _WORDS[name] for name in ("taking_back", "taking_back_cjk")})
 NEAR = 160  # most characters before an editing term in which the wrong words are searched
-_ALIKE = 0.6  # similarity from which the right words are a spelling of the wrong ones
 _CONFLICTS = 0.5  # probability from which two statements conflict
 _PHRASE = 3  # most English words of a repair without a day, month or number
 _CHARACTERS = 8  # the same for Chinese characters
 _RETRACED = 6  # last words, or half of the last characters, that a repair may begin with again
-# One or more values, such as "wednesday the 16th".
 _BREAK = re.compile(r"[.!?。！？\n](?!\d)")
 # The same, or where more is said about the right words: york | with her two kids.
 _WORDS_END = re.compile(
@@ -121,11 +116,15 @@ def self_repairs(said: str, conflict: Callable[[str, str], float]) -> list[SelfR
     return repairs
 
 
+def as_meant(said: str, repairs: Sequence[SelfRepair]) -> str:
+    """Return a message as it was meant; `repairs` is the result of `self_repairs`."""
+    return repairs[-1].text if repairs else said
+
+
 def _is_clear(repair: SelfRepair, conflict: Callable[[str, str], float]) -> bool:
     """Return whether the right words look like the wrong ones, or say something else instead."""
-    wrong = repair.said[repair.start : repair.end].casefold()
-    alike = SequenceMatcher(None, wrong, repair.right.casefold()).ratio() >= _ALIKE
-    return alike or conflict(*repair.statements) >= _CONFLICTS
+    wrong = repair.said[repair.start : repair.end]
+    return likeness(wrong, repair.right) >= ALIKE or conflict(*repair.statements) >= _CONFLICTS
 
 
 def _possible(said: str) -> Iterator[SelfRepair]:

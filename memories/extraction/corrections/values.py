@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -65,10 +66,16 @@ def value_in_place(sort: re.Pattern[str], earlier: str, right: str) -> str:
     """Return the earlier text's only value of this type, or the one after the same word, or ""."""
     found = {match[0] for match in sort.finditer(earlier)}
     if len(found) > 1 and (new := sort.search(right)):
-        before = _word_before(right, new.start())
-        same = (one for one in sort.finditer(earlier) if _word_before(earlier, one.start()))
-        found = {one[0] for one in same if _word_before(earlier, one.start()) == before}
+        found = {one[0] for one in _after_same_word(earlier, sort.finditer(earlier), new)}
     return found.pop() if len(found) == 1 else ""
+
+
+def _after_same_word(
+    text: str, found: Iterable[re.Match[str]], new: re.Match[str]
+) -> list[re.Match[str]]:
+    """Return the matches in a text that stand after the same word as `new` in its own text."""
+    before = _word_before(new.string, new.start())
+    return [one for one in found if before and _word_before(text, one.start()) == before]
 
 
 def _word_before(text: str, at: int) -> str:
@@ -85,13 +92,12 @@ def with_amount(earlier: str, right: re.Match[str]) -> str:
         for amount in _AMOUNT.finditer(without_dates(earlier))
         if not unit or (amount["unit"] or "").casefold() == unit
     }
-    before = _word_before(right.string, right.start())
-    if len(found) > 1 and before:
-        same = (one for one in found.values() if _word_before(earlier, one.start()) == before)
-        found = {one["number"]: one for one in same}
-    if len(found) != 1:
+    amounts = list(found.values())
+    if len(amounts) > 1:
+        amounts = _after_same_word(earlier, amounts, right)
+    if len(amounts) != 1:
         return ""
-    (amount,) = found.values()
+    (amount,) = amounts
     start, end = amount.span("number")
     return earlier[:start] + right["number"] + earlier[end:]
 
@@ -131,7 +137,7 @@ class Replacement(NamedTuple):
     start: int
     end: int
     right: str
-    length: int  # characters of the repair, which may have a unit that the right words lack
+    length: int  # characters of the other text; a unit may follow the words
 
 
 def with_same_date(text: str, date: str) -> str:
@@ -145,12 +151,12 @@ def with_same_date(text: str, date: str) -> str:
 
 def value_replacement(before: str, after: str) -> Replacement | None:
     """Return how the value that begins `after` replaces the last one of its type."""
-    date, known = _DATE.match(after), _last(_DATE, before)
+    date = _DATE.match(after)
+    known = _last(_DATE, before) if date else None
     if date and known and _sorts(date[0]) == _sorts(known[0]):
         return Replacement(*known.span(), _like(date[0], known[0]), date.end())
     for sort in _VALUES:
-        value, old = sort.match(after), _last(sort, before)
-        if value and old:
+        if (value := sort.match(after)) and (old := _last(sort, before)):
             return Replacement(*old.span(), _like(value[0], old[0]), value.end())
     amount = PATTERNS["amount"].match(after)
     return _of_amount(before, after, amount) if amount else None
@@ -169,7 +175,7 @@ def _of_amount(before: str, after: str, amount: re.Match[str]) -> Replacement | 
         if clock or (unit and not has):
             right = clock or amount
             return Replacement(*span, right[0].strip(), right.end())
-        if unit.isascii() and unit:
+        if unit and unit.isascii():
             return Replacement(*span, amount["number"], amount.end())
         same = takewhile(
             lambda pair: unit and pair[0] == pair[1],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction.corrections.self_repairs import self_repairs
+from memories.extraction.corrections.self_repairs import as_meant, self_repairs
 from tests.memories.extraction.bundled_reading import contents, extract, only
 
 
@@ -11,8 +11,7 @@ def no_conflict(old: str, new: str) -> float:
 
 
 def meant(said: str) -> str:
-    repairs = self_repairs(said, no_conflict)
-    return repairs[-1].text if repairs else said
+    return as_meant(said, self_repairs(said, no_conflict))
 
 
 @pytest.mark.parametrize(
@@ -107,13 +106,13 @@ def test_other_words_are_replaced_if_the_reader_sees_a_conflict(
 def test_a_slip_is_repaired_in_its_own_message_and_not_in_the_one_before(
     before: str, said: str, content: str
 ) -> None:
-    one = only(extract(said, before=(before,), told=None))
+    one = only(extract(said, before=(before,)))
     assert (one.content, one.overrules, one.quote) == (content, "", said)
 
 
 def test_quotes_stay_where_they_are_in_the_message() -> None:
     said = "choir is on wednesdays, wait no thursdays, and we sing Bach every week"
-    found = extract(said, told=None)
+    found = extract(said)
     assert "choir is on thursdays" in contents(found)
     for one in found.candidates:
         assert said[one.quote_start : one.quote_start + len(one.quote)] == one.quote
@@ -121,14 +120,14 @@ def test_quotes_stay_where_they_are_in_the_message() -> None:
 
 @pytest.mark.parametrize("said", ["my pin is 4821, no wait 4812", "我的密码是4821，不对，是4812"])
 def test_both_secrets_of_a_slip_are_found(said: str) -> None:
-    found = extract(said, told=None)
+    found = extract(said)
     covered = "".join(said[start:end] for start, end in found.secrets)
     assert "4821" in covered and "4812" in covered and not found.candidates
 
 
 def test_a_statement_that_may_be_taken_back_waits_for_review() -> None:
     said = "my sister lives in Leeds. no wait, that was my cousin"
-    first = extract(said, told=None).candidates[0]
+    first = extract(said).candidates[0]
     assert "Leeds" in first.content and first.confidence < 0.5
 
 
