@@ -140,14 +140,14 @@ def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
     django.setup()
     from foundation.providers.embedders import BundledEmbedder
     from foundation.text import segment, tokens
-    from memories.learning import ingest
+    from memories.learning import turn_learning
     from ops.queue import broker
 
     broker.wake = lambda: None  # there is no other worker to wake
     BundledEmbedder().embed(["warm"])
     tokens.count("warm")  # loading the tables takes half a second once per process
     segment.terms("暖和 warm")
-    embed, extract = BundledEmbedder.embed, ingest.extract
+    embed, extract = BundledEmbedder.embed, turn_learning.extract
     turns = texts(count)
     one_by_one(turns[:5], Clock())
     found: dict[str, dict[str, float | int]] = {}
@@ -157,7 +157,7 @@ def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
     ):
         clock = Clock()
         BundledEmbedder.embed = clock.timed("embed", embed)  # type: ignore[method-assign]
-        ingest.extract = clock.timed("extract", extract)
+        turn_learning.extract = clock.timed("extract", extract)
         found[name] = {"operations": run(turns, clock), "people": 1 if run is one_by_one else of}
         floor(len(turns), clock)
         found[name] |= figures(clock, turns=len(turns))

@@ -5,8 +5,10 @@
 Each row is one person with ten memories and one request, sent as `about` to `POST /memory/forget`.
 `wanted` lists the memories that should be erased; `plain` says that a human would not need to ask.
 The rows are in `bench/data/forget_requests`, one file per language. Their writers had not seen the
-code. `--show` prints the failed rows, and the plain ones that led to a question, with the wanted
-(w), erased (e) and listed (l) memories; otherwise no text is printed.
+code. `to_tick` counts the wanted memories in the lists, `ticked` those of them that are preselected
+for the user, and `misticked` the preselected memories that aren't wanted. `--show` prints the
+failed rows, and the plain ones that led to a question, with the wanted (w), erased (e), listed (l)
+and ticked (t) memories; otherwise no text is printed.
 """
 
 from __future__ import annotations
@@ -48,6 +50,21 @@ for name, texts in json.load(open({path!r}, encoding="utf-8")).items():
         ]
 print("\\n" + json.dumps(made))
 """
+# `POST /memory/forget` doesn't say which memories are preselected.
+_TICKED = """
+import json
+from memories.forgetting import spoken_requests
+from ops.access import as_user
+from ops.accounts import users
+ticked = {{}}
+for name, request in json.load(open({path!r}, encoding="utf-8")).items():
+    user = users.find_or_create(name)
+    asked = spoken_requests.requests_of_api_text(request)
+    with as_user(user):
+        found = spoken_requests.find(asked, user=user)
+    ticked[name] = [one.public_id for one in found.memories if one.pk in found.likely]
+print("\\n" + json.dumps(ticked))
+"""
 
 
 @dataclass(frozen=True)
@@ -64,12 +81,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Answered:
-    """The answer to a row. `erased` and `listed` are indexes into the row's memories."""
+    """The answer to a row. The last three fields are indexes into the row's memories.
+
+    `ticked` are the listed memories that are preselected for the user.
+    """
 
     row: Row
     status: str
     erased: frozenset[int]
     listed: frozenset[int]
+    ticked: frozenset[int]
 
     @property
     def kinds(self) -> Iterator[str]:
@@ -112,7 +133,8 @@ def main() -> None:
     rows = [row for path in arguments.files for row in read(path)]
     with running(MEMCENTER_RATE_LIMIT_HEAVY="100000000") as product:
         ids = _filled(product, rows)
-        answered = [_asked(product, row, ids[row.name]) for row in rows]
+        ticked = _run(product, _TICKED, {row.name: row.request for row in rows})
+        answered = [_asked(product, row, ids[row.name], ticked[row.name]) for row in rows]
     if arguments.show:
         _print_wrong(answered)
     languages = sorted({row.language for row in rows})
@@ -123,28 +145,36 @@ def main() -> None:
 
 def _filled(product: Product, rows: Sequence[Row]) -> dict[str, list[str]]:
     """Write the memories through the service, because `POST /memory/long_term` merges some."""
+    return _run(product, _FILL, {row.name: list(row.memories) for row in rows})
+
+
+def _run(product: Product, code: str, given: dict[str, Any]) -> dict[str, list[str]]:
+    """Run code in the product's shell with a file of JSON, and return the ids that it prints."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
-        json.dump({row.name: list(row.memories) for row in rows}, file)
+        json.dump(given, file)
         file.flush()
-        code = _FILL.format(path=file.name)
+        code = code.format(path=file.name)
         output = product.manage("shell", "--no-imports", "--command", code)
     made: dict[str, list[str]] = json.loads(output.strip().splitlines()[-1])
     return made
 
 
-def _asked(product: Product, row: Row, ids: Sequence[str]) -> Answered:
+def _asked(product: Product, row: Row, ids: Sequence[str], ticked: Sequence[str]) -> Answered:
     body = {"scope": "memory", "user_id": row.name, "about": row.request}
     answer = product.post("/memory/forget", body)
     named = frozenset(ids.index(memory_id) for memory_id in answer["memory_ids"])
-    gone = answer["status"] == "accepted"
+    likely = frozenset(map(ids.index, ticked))
     nothing: frozenset[int] = frozenset()
-    return Answered(row, answer["status"], named if gone else nothing, nothing if gone else named)
+    if answer["status"] == "accepted":
+        return Answered(row, answer["status"], named, nothing, nothing)
+    return Answered(row, answer["status"], nothing, named, likely)
 
 
 def _figures(answered: Sequence[Answered], *, language: str) -> dict[str, Any]:
     counts = Counter(
         kind for answer in answered if answer.row.language == language for kind in answer.kinds
     )
+    asked = [one for one in answered if one.row.language == language and one.listed]
     requests, plain = counts["requests"], counts["plain"]
     return {
         "requests": requests,
@@ -152,11 +182,14 @@ def _figures(answered: Sequence[Answered], *, language: str) -> dict[str, Any]:
         "plain_done": round(counts["done"] / plain, 3) if plain else None,
         "asked": round(counts["asked"] / requests, 3),
         "missed": round(counts["missed"] / requests, 3),
+        "to_tick": sum(len(one.row.wanted & one.listed) for one in asked),
+        "ticked": sum(len(one.row.wanted & one.ticked) for one in asked),
+        "misticked": sum(len(one.ticked - one.row.wanted) for one in asked),
     }
 
 
 def _print_table(figures: dict[str, dict[str, Any]]) -> None:
-    names = ("requests", "wrong", "plain_done", "asked", "missed")
+    names = list(next(iter(figures.values())))
     print(f"{'language':10}" + "".join(f"{name:>12}" for name in names))
     for language, row in figures.items():
         print(f"{language:10}" + "".join(f"{row[name]!s:>12}" for name in names))
@@ -168,14 +201,11 @@ def _print_wrong(answered: Sequence[Answered]) -> None:
         if kinds & {"wrong", "missed"} or ("plain" in kinds and "done" not in kinds):
             print(", ".join(sorted(kinds)), "|", answer.row.request, "|", answer.status)
             for place, text in enumerate(answer.row.memories):
+                sets = (answer.row.wanted, answer.erased, answer.listed, answer.ticked)
                 marks = "".join(
-                    mark
-                    for mark, places in (
-                        ("w", answer.row.wanted), ("e", answer.erased), ("l", answer.listed),
-                    )
-                    if place in places
-                )  # fmt: skip
-                print(f"    {marks:3}{text}")
+                    mark for mark, one in zip("welt", sets, strict=True) if place in one
+                )
+                print(f"    {marks:4}{text}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from bench import forgets_world
 from bench.planted import Store
 from foundation.embedded.folder import DataFolder
 from ops.access import as_system
-from ops.forgetting import erasure
+from ops.forgetting import forget_steps
 from ops.models import Operation, Receipt, Status, User
 from ops.queue import worker
 
@@ -36,7 +36,7 @@ def end(*, gone: Collection[str], stay: Collection[str], standing: dict[str, str
     left = {word: sorted(found[word])[:3] for word in sorted(set(gone) & found.keys())}
     now = _fingerprint()
     with as_system():
-        rows = Operation.objects.filter(kind__in=erasure.FORGET_KINDS)
+        rows = Operation.objects.filter(kind__in=forget_steps.FORGET_KINDS)
         figures = {
             "residue": len(left),
             "lost": len(set(stay) - found.keys()),

@@ -141,33 +141,35 @@ _WINDOWS, _PAIRS = 500, 200  # number of windows and of pairs of texts that the 
 def _leave_out_the_encoder() -> None:
     import numpy as np
 
+    from bench.language_steps import read_only_first_pairs
+    from memories.reader.pair_layers import Compared
     from memories.reader.reading import Model, Reader
     from memories.reader.statements import Scores
 
-    run, read_pair = Model.scores, Reader._pair_scores
-    windows: list[tuple[Scores, Scores]] = []
-    pairs: list[Scores] = []
+    run, compare = Model.scores, Reader.compare
+    windows: list[tuple[Scores, Scores, Scores]] = []
 
-    def scores(model: Model, one: Input) -> tuple[Scores, Scores]:
+    def scores(model: Model, one: Input) -> tuple[Scores, Scores, Scores]:
         began = time.process_time()
         if len(windows) < _WINDOWS:
             windows.append(run(model, one))
             found = windows[-1]
         else:
             found = windows[zlib.crc32(np.asarray(one.ids).tobytes()) % _WINDOWS]
-        tokens, texts = found
-        given = np.resize(tokens, (len(one.ids), tokens.shape[1])), texts.copy()
+        tokens, texts, puts_right = found
+        given = np.resize(tokens, (len(one.ids), tokens.shape[1])), texts.copy(), puts_right
         _ENCODED.append(time.process_time() - began)
         return given
 
-    def of_pair(reader: Reader, first: str, second: str) -> Scores:
-        if len(pairs) < _PAIRS:
-            pairs.append(read_pair(reader, first, second))
-            return pairs[-1]
-        return pairs[zlib.crc32(f"{first}\0{second}".encode("utf-8", "replace")) % _PAIRS]
+    def compared(reader: Reader, known: str, message: str) -> Compared:
+        began = time.process_time()
+        found = compare(reader, known, message)
+        _ENCODED.append(time.process_time() - began)
+        return found
 
     Model.scores = scores  # type: ignore[method-assign, assignment]
-    Reader._pair_scores = of_pair  # type: ignore[method-assign, assignment]
+    read_only_first_pairs(_PAIRS)
+    Reader.compare = compared  # type: ignore[method-assign, assignment]
 
 
 def _on_way(by_step: Mapping[str, float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from zlib import crc32
 
 from django.conf import settings
 
@@ -20,6 +21,7 @@ from memories.extraction.types import Candidate, JointTurn, Known, Said, TurnTex
 from memories.extraction.wording import digest
 from memories.files.grammar import parse
 from memories.pages import explanation
+from memories.reader.reading import PairScores, Reader
 from memories.retrieval.query import analyse
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -30,6 +32,28 @@ WAY = frozenset(
     ["screen", "extract", "arbitrate", "read several together", "summarize", "consolidate"]
 ) | {"digest", "note", "skill", "words", "question"}
 Step = Callable[[str], object]
+
+
+def read_only_first_pairs(most: int) -> None:
+    """Let the encoder read only the first `most` different pairs of texts of this process.
+
+    Later pairs get the scores of one of these, so every relation and every probability still
+    occurs.
+    """
+    read = Reader._pair_scores
+    known: dict[tuple[str, str], PairScores] = {}
+    first_scores: list[PairScores] = []
+
+    def scores(reader: Reader, first: str, second: str) -> PairScores:
+        found = known.get((first, second))
+        if found is None and len(first_scores) < most:
+            found = known[first, second] = read(reader, first, second)
+            first_scores.append(found)
+        elif found is None:
+            found = first_scores[crc32(f"{first}\0{second}".encode("utf-8", "replace")) % most]
+        return found
+
+    Reader._pair_scores = scores  # type: ignore[method-assign, assignment]
 
 
 class LanguageSteps:

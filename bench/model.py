@@ -46,7 +46,7 @@ from foundation.providers.openai_compatible import Endpoint, OpenAICompatibleMod
 from foundation.text import tokens
 from memories.extraction.chat_model.arbiter import ModelArbiter
 from memories.extraction.chat_model.extractor import ModelExtractor
-from memories.extraction.chat_model.questions import Asker
+from memories.extraction.chat_model.model_calls import Asker
 from memories.extraction.chat_model.summarizer import ModelSummarizer
 from memories.extraction.types import Candidate, Extraction, Extractor, Summarizer, TurnText
 

@@ -23,7 +23,7 @@ from foundation.providers.embedders import BundledEmbedder
 from foundation.text import segment
 from memories.retrieval import messages, rerank
 from memories.retrieval.query import analyse
-from memories.retrieval.units import Unit
+from memories.retrieval.ranking_types import Unit
 from memories.retrieval.weights import MessageWeights
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ NAMES = tuple(one.name for one in fields(MessageWeights))
 class Case:
     """One question: the features of every unit (units x names), and the marked units.
 
-    `asked` holds the features of the question itself (`rerank.kind_of`).
+    `asked` holds the features of the question itself (`rerank.question_features`).
     """
 
     group: str
@@ -137,7 +137,7 @@ def _cases(pool: Pool) -> Iterator[Case]:
         table = np.stack([found[name] for name in NAMES], axis=1)
         marked = np.array([one in wanted for one in ids])
         kind = group if group.startswith("memorybank") else f"own-{pool.language}"
-        yield Case(kind, pool.name, ids, table, rerank.kind_of(query), marked)
+        yield Case(kind, pool.name, ids, table, rerank.question_features(query), marked)
 
 
 def _in_batches(texts: Sequence[str], *, size: int = 64) -> Vectors:

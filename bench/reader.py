@@ -228,6 +228,7 @@ def sureness(
 def pairs(rows: Sequence[dict[str, Any]], *, show: bool) -> dict[str, Any]:
     """Return the share of right relations and of right "about" answers, by language."""
     from memories.reader import reader
+    from memories.reader.statements import PAIRS
 
     right: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -239,7 +240,7 @@ def pairs(rows: Sequence[dict[str, Any]], *, show: bool) -> dict[str, Any]:
             right[row["lang"]]["about"].append(answer == wanted)
             continue
         (shares,) = reader().relations([(row["old"], row["new"])])
-        best = max(shares, key=shares.__getitem__)
+        best = max(PAIRS, key=shares.__getitem__)
         right[row["lang"]]["relation"].append(best == row["relation"])
         right[row["lang"]][row["relation"]].append(best == row["relation"])
         if show and best != row["relation"]:

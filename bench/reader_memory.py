@@ -53,7 +53,8 @@ def emptied(module):
         def scores(self, one):
             tokens = numpy.zeros((len(one.ids), statements.TOKEN_OUTPUTS), numpy.float32)
             tokens[:, 0] = 9
-            return tokens, numpy.full(statements.TEXT_OUTPUTS, -9, numpy.float32)
+            texts = numpy.full(statements.TEXT_OUTPUTS, -9, numpy.float32)
+            return tokens, texts, numpy.full(1, -9, numpy.float32)
 
     module.Model = Model
 

@@ -210,7 +210,7 @@ def _write_memories(user: Any, texts: list[str], rng: random.Random) -> None:
 def _answers() -> Iterator[dict[str, object]]:
     from django.db import connection
 
-    from conversations.block import context
+    from conversations.block import builder
     from memories.recall import recall, search
     from ops.access import as_system
     from ops.accounts import keys
@@ -220,7 +220,7 @@ def _answers() -> Iterator[dict[str, object]]:
         api = Api(keys.create(name="bench", scopes=["read", "write"])[1])
     scores: list[tuple[str, float]] = []
     plain_hits: Any = search._hits
-    plain_build = context.build
+    plain_build = builder.build
 
     def hits(found: Any, **named: Any) -> Any:
         scores.extend((ranked.unit.id, float(ranked.relevance)) for ranked, _ in found)
@@ -234,7 +234,7 @@ def _answers() -> Iterator[dict[str, object]]:
         return built
 
     setattr(search, "_hits", hits)  # noqa: B010  mypy rejects a plain assignment
-    setattr(context, "build", build)  # noqa: B010
+    setattr(builder, "build", build)  # noqa: B010
     setattr(recall, "timezone", SimpleNamespace(now=lambda: _NOW))  # noqa: B010
     rng = random.Random(11)
     for number in range(SEARCHES + CONTEXTS):

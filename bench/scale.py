@@ -307,6 +307,7 @@ _RECALL = """
 import json, random
 from bench.context_latency import sentence
 from memories.retrieval.stores import pgvector
+from memories.retrieval.stores.base import NearestQuery
 from memories.indexing import search_index
 from memories.recall.search import prepare_query
 from memories.recall.searchable_texts import Filters, memory_scope
@@ -319,8 +320,9 @@ for number in range(50):
     asked = prepare_query("Who " + sentence(rng, number).split(" (")[0].lower() + "?")
     with as_user(user):
         near = [
-            list(store.nearest(asked.vector, user_id=user.pk, space_id=space, kind="memory",
-                               eligible=scope.ids, limit=limit, many=many))[:10]
+            list(store.nearest(NearestQuery(asked.vector, user_id=user.pk, space_id=space,
+                                            kind="memory", eligible=scope.ids, limit=limit,
+                                            many=many)))[:10]
             for many, limit in ((False, 10), (True, 64))
         ]
     found.append(len({*near[0]} & {*near[1]}) / 10)

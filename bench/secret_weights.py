@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench import secret_head
+from bench import head_fitting, secret_head
 from bench.forget_weights import fitted
 from bench.secret_screening import SETS, Row, rows
 from memories.reader.reading import Model, Reader
@@ -74,7 +74,9 @@ def main(arguments: Sequence[str]) -> None:
     fold_of: list[int] = []
     for fold in range(_FOLDS):
         rest = [each for at, each in enumerate(tokens) if at % _FOLDS != fold]
-        reader = Reader(Model(secret_head=secret_head.fitted(secret_head.joined(rest))))
+        reader = Reader(
+            Model(secret_head=head_fitting.fitted(head_fitting.joined(rest), secret_head.PLAN))
+        )
         found = [one for file in unseen[fold::_FOLDS] for one in _read(file, reader)]
         judged += found
         fold_of += [fold] * len(found)
@@ -111,7 +113,7 @@ def main(arguments: Sequence[str]) -> None:
         )
     )
     if options.write:
-        secret_head.fitted(secret_head.joined(tokens)).save()
+        head_fitting.fitted(head_fitting.joined(tokens), secret_head.PLAN).save()
         words = first_step(matrix, right, counts)
         np.savez_compressed(
             secret_judge.WEIGHTS, words=words.astype(np.float16), signals=second.astype(np.float32)

@@ -34,7 +34,7 @@ from bench.ranking_cases import NAMES, Case
 from foundation.providers.embedders import BundledEmbedder
 from memories.retrieval import rerank
 from memories.retrieval.rerank import Forest
-from memories.retrieval.signals import scaled
+from memories.retrieval.signals import scale_scores
 from memories.retrieval.weights import RECIPE
 
 Floats = NDArray[np.float64]
@@ -99,7 +99,7 @@ def _ranking(case: Case, sums: Floats) -> Ranking:
     """Return the training rows of the trees: the best messages by sum, and all marked ones."""
     best = np.argsort(-sums, kind="stable")[: rerank.LOOKED_AT]
     rows = np.union1d(best, np.flatnonzero(case.marked))
-    start = rerank.SHARPNESS * scaled(sums)[rows]
+    start = rerank.SHARPNESS * scale_scores(sums)[rows]
     return Ranking(_columns(case, sums)[rows], case.marked[rows], start)
 
 

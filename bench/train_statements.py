@@ -32,7 +32,7 @@ from foundation.text import segment
 from memories.retrieval import signals
 from memories.retrieval.evidence import EvidenceFeatures, evidence_features
 from memories.retrieval.query import analyse
-from memories.retrieval.units import Unit
+from memories.retrieval.ranking_types import Unit
 from memories.retrieval.weights import COSINE_SCALES
 
 Floats = NDArray[np.float64]

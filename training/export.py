@@ -29,6 +29,12 @@ FUSED = "com.microsoft"
 WORDS, LAYERS = "words.weights", "layers.weights"
 STATES = 8  # the layer, from 0, whose states are an output; the head of secrets reads them
 _SMALL = 1024  # bytes; smaller constants stay in the graph
+OUTPUTS: dict[str, list[Any]] = {
+    "token_scores": ["batch", "length", None],
+    "text_scores": ["batch", None],
+    "vector": ["batch", HIDDEN],
+    "states": ["batch", "length", HIDDEN],
+}
 LETTERS = (
     *("LATIN", "CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC", "FULLWIDTH LATIN"),
     *("HALFWIDTH KATAKANA", "COMBINING", "MODIFIER LETTER", "VARIATION SELECTOR", "KANGXI"),
@@ -39,24 +45,34 @@ def write(reader: Reader, base: Base, folder: Path) -> None:
     """Write graph, weights and vocabulary to `folder`. Create the folder if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     kept = [n for n, piece in enumerate(base.pieces) if n < 4 or _is_served(piece)]
-    graph = _Graph()
+    graph = Graph()
     graph.build(reader.eval(), base, kept)
-    quantizer = MatMulNBitsQuantizer(
-        graph.model(),
-        bits=8,
-        block_size=64,
-        is_symmetric=True,
-        accuracy_level=4,  # multiplies in int8, with a scale for each block of activations
-        nodes_to_exclude=["token_head", "text_head"],
-    )
-    quantizer.process()
-    helper.set_model_props(quantizer.model.model, _about(base))
-    _save(quantizer.model.model, folder)
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
+        for name in ("ids", "segments", "mask", "pooled")
+    ]
+    model = quantized(graph.model(inputs, OUTPUTS), ["token_head", "text_head"])
+    helper.set_model_props(model, _about(base))
+    _save(model, folder)
     pieces = [base.pieces[n].replace("\n", " ") for n in kept]
     scores = base.scores[kept].astype(np.float16).tolist()
     Tokenizer.of(pieces, scores, base.normal).save(folder)
     size = sum(file.stat().st_size for file in folder.iterdir())
     print(f"{len(kept):,} pieces, {size / 1e6:.1f} MB")
+
+
+def quantized(model: onnx.ModelProto, heads: list[str]) -> onnx.ModelProto:
+    """Return the model with its weights in 8 bits, except those of the nodes `heads`."""
+    quantizer = MatMulNBitsQuantizer(
+        model,
+        bits=8,
+        block_size=64,
+        is_symmetric=True,
+        accuracy_level=4,  # multiplies in int8, with a scale for each block of activations
+        nodes_to_exclude=heads,
+    )
+    quantizer.process()
+    return quantizer.model.model
 
 
 def _save(model: onnx.ModelProto, folder: Path) -> None:
@@ -88,7 +104,7 @@ def _sign_is_served(sign: str) -> bool:
     return kind not in "LM" or unicodedata.name(sign, "").startswith(LETTERS)
 
 
-class _Graph:
+class Graph:
     """Nodes and constants of the ONNX graph under construction."""
 
     def __init__(self) -> None:
@@ -100,34 +116,26 @@ class _Graph:
         attend = self.add("Cast", ["mask"], to=TensorProto.INT32)
         for number, layer in enumerate(reader.layers):
             assert isinstance(layer, Layer)
-            x = self._layer(x, attend, layer, f"l{number}")
+            x = self.layer(x, attend, layer, f"l{number}")
             if number == min(STATES, len(reader.layers) - 1):
                 self.nodes.append(helper.make_node("Identity", [x], ["states"]))
         weight = self.add("Unsqueeze", [self.add("Cast", ["pooled"], to=1), self.whole("two", [2])])
         one = self.whole("one", [1])
         total = self.add("ReduceSum", [self.add("Mul", [x, weight]), one], keepdims=0)
         mean = self.add("Div", [total, self.add("ReduceSum", [weight, one], keepdims=0)])
-        self._head(x, reader.token_head, "token_head", "token_scores")
-        self._head(mean, reader.text_head, "text_head", "text_scores")
+        self.head(x, reader.token_head, "token_head", "token_scores")
+        self.head(mean, reader.text_head, "text_head", "text_scores")
         self.nodes.append(helper.make_node("Identity", [mean], ["vector"]))
 
-    def model(self) -> onnx.ModelProto:
-        """Return the graph as a model of opset 21."""
-        inputs = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
-            for name in ("ids", "segments", "mask", "pooled")
-        ]
-        shapes: dict[str, list[Any]] = {
-            "token_scores": ["batch", "length", None],
-            "text_scores": ["batch", None],
-            "vector": ["batch", HIDDEN],
-            "states": ["batch", "length", HIDDEN],
-        }
-        outputs = [
+    def model(
+        self, inputs: list[onnx.ValueInfoProto], outputs: dict[str, list[Any]]
+    ) -> onnx.ModelProto:
+        """Return the graph as a model of opset 21; `outputs` maps names to their shapes."""
+        results = [
             helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-            for name, shape in shapes.items()
+            for name, shape in outputs.items()
         ]
-        graph = helper.make_graph(self.nodes, "reader", inputs, outputs, self.constants)
+        graph = helper.make_graph(self.nodes, "reader", inputs, results, self.constants)
         opsets = [helper.make_opsetid("", 21), helper.make_opsetid(FUSED, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -179,7 +187,7 @@ class _Graph:
         ]
         return str(self.add("LayerNormalization", [x, *weights], axis=-1, epsilon=1e-12))
 
-    def _layer(self, x: str, attend: str, layer: Layer, name: str) -> str:
+    def layer(self, x: str, attend: str, layer: Layer, name: str) -> str:
         q, k, v = self.add(
             "Split", [self._linear(x, layer.qkv, f"{name}.qkv")], 3, axis=-1, num_outputs=3
         )
@@ -204,7 +212,7 @@ class _Graph:
             self.add("Add", [product, self.number(f"{name}.b", linear.bias.detach().numpy())])
         )
 
-    def _head(self, x: str, linear: Any, name: str, output: str) -> None:
+    def head(self, x: str, linear: Any, name: str, output: str) -> None:
         weight = self.number(f"{name}.w", linear.weight.detach().numpy().T)
         product = self.add("MatMul", [x, weight], name=name)
         bias = self.number(f"{name}.b", linear.bias.detach().numpy())

@@ -1,0 +1,120 @@
+"""Fit a small network beside the encoder (`memories/reader/state_head.py`) to yes-or-no examples.
+
+Several networks are trained with different initial weights and joined into one, whose result is
+their mean. Adam with decoupled weight decay (Loshchilov and Hutter, 2019) and dropout, in numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.reader.state_head import StateHead
+
+Floats = NDArray[np.float32]
+_RATE = 1e-3  # falls to zero with the steps
+_DECAY = 0.02
+_DROP = (0.1, 0.25)  # share of the inputs and of the hidden units that a step leaves out
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Inputs of a head, (examples, size), the answers 0 or 1, and the weight of each example.
+
+    `scores` are the logits of the encoder's own head, to which the result is added: 0 if it isn't.
+    """
+
+    inputs: Floats
+    answers: Floats
+    weights: Floats
+    scores: Floats
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How networks are trained: each with `units` hidden units, in `passes` over the examples.
+
+    A step uses `batch` examples. `yes` is the weight of an example with the answer 1; others weigh
+    1.
+    """
+
+    units: int
+    networks: int
+    passes: int
+    batch: int = 512
+    yes: float = 1.0
+
+
+def joined(parts: Sequence[Examples]) -> Examples:
+    """Return the examples of all parts together."""
+    return Examples(
+        np.concatenate([each.inputs for each in parts]),
+        np.concatenate([each.answers for each in parts]),
+        np.concatenate([each.weights for each in parts]),
+        np.concatenate([each.scores for each in parts]),
+    )
+
+
+def fitted(examples: Examples, plan: Plan) -> StateHead:
+    """Return a head that is fitted to the examples. The result is the same each time."""
+    mean, spread = examples.inputs.mean(0), examples.inputs.std(0) + 1e-3
+    scaled = (examples.inputs - mean) / spread
+    nets = [_trained(scaled, examples, plan, seed) for seed in range(plan.networks)]
+    first, bias, second = (np.hstack([net[number] for net in nets]) for number in range(3))
+    offset = np.array(np.mean([net[3] for net in nets]), np.float32)
+    shared = (second / plan.networks).astype(np.float32)
+    return StateHead.of_scaled(mean, spread, first, bias, shared, offset)
+
+
+def _trained(scaled: Floats, examples: Examples, plan: Plan, seed: int) -> list[Floats]:
+    """Return the weights of one network: first layer, its bias, second layer, its bias."""
+    chance = np.random.default_rng(seed)
+    count, size = scaled.shape
+    first = chance.uniform(-1, 1, (size, plan.units)) / size**0.5
+    second = chance.uniform(-1, 1, plan.units) / plan.units**0.5
+    weights = [one.astype(np.float32) for one in (first, np.zeros(plan.units), second, np.zeros(1))]
+    adam = _Adam(weights, steps=plan.passes * -(-count // plan.batch))
+    for _ in range(plan.passes):
+        order = chance.permutation(count)
+        for start in range(0, count, plan.batch):
+            chosen = order[start : start + plan.batch]
+            x = scaled[chosen] * _kept(chance, (len(chosen), size), _DROP[0])
+            before = x @ weights[0] + weights[1]
+            mask = _kept(chance, before.shape, _DROP[1]) * (before > 0)
+            hidden = before * mask
+            logits = hidden @ weights[2] + weights[3] + examples.scores[chosen]
+            share = 1 / (1 + np.exp(-logits))
+            wanted = examples.answers[chosen]
+            error = (share - wanted) * examples.weights[chosen] / len(chosen)
+            error *= np.where(wanted > 0, np.float32(plan.yes), np.float32(1))
+            back = np.outer(error, weights[2]) * mask
+            adam.step([x.T @ back, back.sum(0), hidden.T @ error, error.sum(keepdims=True)])
+    return weights
+
+
+def _kept(chance: np.random.Generator, shape: tuple[int, ...], drop: float) -> Floats:
+    kept = chance.random(shape, np.float32) >= drop
+    return kept.astype(np.float32) / np.float32(1 - drop)
+
+
+class _Adam:
+    """Changes `weights` in place."""
+
+    def __init__(self, weights: list[Floats], steps: int) -> None:
+        self._weights, self._steps, self._done = weights, steps, 0
+        self._means = [np.zeros_like(one) for one in weights]
+        self._squares = [np.zeros_like(one) for one in weights]
+
+    def step(self, gradients: list[Floats]) -> None:
+        rate = _RATE * (1 - self._done / self._steps)
+        self._done += 1
+        ours = zip(self._weights, self._means, self._squares, gradients, strict=True)
+        for weight, mean, square, gradient in ours:
+            mean += 0.1 * (gradient - mean)
+            square += 0.001 * (gradient**2 - square)
+            steady = mean / (1 - 0.9**self._done)
+            scale = np.sqrt(square / (1 - 0.999**self._done)) + 1e-8
+            weight -= rate * (steady / scale + _DECAY * weight)

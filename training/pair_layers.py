@@ -1,0 +1,347 @@
+"""Train the two layers that find which earlier statement a message puts right, and export them.
+
+    .venv-train/bin/python -m training.pair_layers [--epochs 5] [--hold-out 0] [--folder .training]
+
+The encoder stays as it is shipped. Its states after the ninth layer are computed once for each
+pair; two copies of its last layers are then trained on them, with a head for the relation and one
+that marks the wrong words of the statement and the right words of the message. Then a small network
+is fitted that says from a message alone whether it puts anything right. Rows: `data/links` (short
+conversations), the pairs of `data/pairs` about corrections, and every eighth of the other pairs.
+With `--hold-out N`, one voice in five is held out, and figures about it are printed instead of an
+export. Five epochs take ten minutes on two processor cores.
+"""
+
+import argparse
+import copy
+import json
+import math
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper
+from torch import Tensor, nn
+from torch.nn import functional as f
+
+from memories.reader import inputs
+from memories.reader.reading import Model
+from memories.reader.state_head import MESSAGES, StateHead
+from memories.reader.statements import FLAGS, PAIRS
+from training import shipped
+from training.base import HIDDEN, load
+from training.export import Graph, quantized
+from training.labels import read_pairs
+from training.model import Layer, Reader
+
+DATA = Path(__file__).parent / "data"
+COPIED = (9, 11)  # the encoder's layers, from 0, from which the two layers start
+CORRECTIONS = ("en_pairs14", "zh_pairs14")
+CHANGES = ("newer", "contradicts", "ended")  # relations of a message that puts something right
+CONFLICTS = [PAIRS.index(name) for name in CHANGES]
+_WORD = re.compile(r"[A-Za-zÀ-ÿ']+|\d+|[^\s]")
+_TOKENS = 1500  # of a step
+_FOLDS = 5
+_UNITS, _GATE_EPOCHS = 32, 4  # of the network that reads a message alone
+
+
+@dataclass
+class Example:
+    """One pair with its states (length, HIDDEN), in 16 bits.
+
+    `edits` is 1 for the tokens that are wrong or right, 0 for the others; -1 if it is unknown.
+    """
+
+    group: str
+    relation: int
+    states: Tensor
+    edits: Tensor
+
+
+class PairLayersModel(nn.Module):
+    """Computes the scores of the relations (batch, 6) and of the edits (batch, length)."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(copy.deepcopy(reader.layers[number]) for number in COPIED)
+        self.relations, self.edits = nn.Linear(HIDDEN, len(PAIRS)), nn.Linear(HIDDEN, 1)
+        first = len(FLAGS)
+        with torch.no_grad():
+            self.relations.weight.copy_(reader.text_head.weight[first : first + len(PAIRS)])
+            self.relations.bias.copy_(reader.text_head.bias[first : first + len(PAIRS)])
+            self.edits.weight.normal_(0, 0.02)
+            self.edits.bias.fill_(-2)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        for layer in self.layers:
+            states = layer(states, mask)
+        weight = mask[..., None].to(states.dtype)
+        mean = (states * weight).sum(1) / weight.sum(1)
+        return self.relations(self.drop(mean)), self.edits(self.drop(states))[..., 0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--hold-out", type=int, help="the number of the fifth that is held out")
+    parser.add_argument("--folder", type=Path, default=Path(".training"))
+    wanted = parser.parse_args()
+    torch.manual_seed(1)
+    model, rows = Model(), list(_rows())
+    examples = [_example(model, *row) for row in rows]
+    held = [one for one in examples if _fold(one.group) == wanted.hold_out]
+    train = [one for one in examples if _fold(one.group) != wanted.hold_out]
+    print(f"{len(train)} pairs, {len(held)} held out", flush=True)
+    reader = Reader(load())
+    shipped.copy_shipped(reader)
+    layers = PairLayersModel(reader)
+    fit(layers, train, wanted.epochs)
+    gate, figures = fit_gate(model, held_out=wanted.hold_out)
+    print(figures)
+    if held:
+        print(report(layers, held))
+        return
+    write(layers, wanted.folder / "reader" / "pairs.onnx")
+    gate.save(wanted.folder / "reader" / MESSAGES.name)
+
+
+def _fold(group: str) -> int:
+    return crc32(group.split("|")[0].encode()) % _FOLDS
+
+
+def _rows() -> Iterator[tuple[str, str, str, str, tuple[tuple[int, int], tuple[int, int]] | None]]:
+    """Yield statement, message, relation, group, and the spans of the wrong and right words."""
+    for talk in conversations():
+        links = {(link["statement"], link["by"]): link for link in talk["links"]}
+        for number, statement in enumerate(talk["statements"]):
+            for by in range(statement["n"] + 1, len(talk["said"])):
+                said, link = talk["said"][by], links.get((number, by))
+                if link is None:
+                    yield statement["words"], said, "unrelated", talk["voice"], None
+                    continue
+                for text in (said, link["words"]):
+                    edits = edited(statement["words"], link, text)
+                    yield statement["words"], text, link["relation"], talk["voice"], edits
+    for number, pair in enumerate(read_pairs(DATA / "pairs")):
+        if pair.relation and (pair.group.startswith(CORRECTIONS) or number % 8 == 0):
+            yield pair.first, pair.second, pair.relation, pair.group, None
+
+
+def conversations() -> Iterator[dict[str, Any]]:
+    """Yield the conversations of `data/links`."""
+    for file in sorted((DATA / "links").glob("*.jsonl")):
+        yield from map(json.loads, file.read_text().splitlines())
+
+
+def edited(
+    statement: str, link: dict[str, Any], said: str
+) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Return the span of the wrong words in a statement and of the right ones in a message.
+
+    They are found by comparing the statement with what it should be; None if that isn't one
+    replacement by words of the message.
+    """
+    if link["relation"] not in ("contradicts", "newer"):
+        return None
+    old, new = (
+        [(one[0].casefold(), *one.span()) for one in _WORD.finditer(text)]
+        for text in (statement, link["now"])
+    )
+    matcher = SequenceMatcher(None, [w for w, *_ in old], [w for w, *_ in new], autojunk=False)
+    found = []
+    begin = said.find(link["words"])
+    words = link["words"].casefold()
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        right = link["now"][new[j][1] : new[j_end - 1][2]] if kind == "replace" else ""
+        at = words.rfind(right.casefold())
+        if right and at >= 0:
+            span = begin + at, begin + at + len(right)
+            found.append(((old[i][1], old[i_end - 1][2]), span))
+    return found[0] if len(found) == 1 else None
+
+
+def _example(
+    model: Model,
+    first: str,
+    second: str,
+    relation: str,
+    group: str,
+    spans: tuple[tuple[int, int], tuple[int, int]] | None,
+) -> Example:
+    window = inputs.pair(model.tokenizer, first, second)
+    edits = torch.full((len(window.ids),), -1.0)
+    if spans:
+        for place, (token, text) in enumerate(zip(window.tokens, window.segments, strict=True)):
+            start, end = spans[text]
+            edits[place] = float(token is not None and token.start < end and start < token.end)
+    states = torch.from_numpy(model.token_states(window)).half()
+    return Example(group, PAIRS.index(relation), states, edits)
+
+
+def _batches(examples: list[Example], seed: int) -> Iterator[tuple[list[Example], Tensor, Tensor]]:
+    """Yield examples of similar length with their states and mask, padded."""
+    draw = random.Random(seed)
+    order = sorted(examples, key=lambda one: (len(one.states) // 8, draw.random()))
+    groups: list[list[Example]] = [[]]
+    for one in order:
+        if groups[-1] and (len(groups[-1]) + 1) * len(one.states) > _TOKENS:
+            groups.append([])
+        groups[-1].append(one)
+    draw.shuffle(groups)
+    for group in groups:
+        longest = max(len(one.states) for one in group)
+        states = torch.zeros(len(group), longest, HIDDEN)
+        mask = torch.zeros(len(group), longest, dtype=torch.bool)
+        for number, one in enumerate(group):
+            states[number, : len(one.states)] = one.states.float()
+            mask[number, : len(one.states)] = True
+        yield group, states, mask
+
+
+def fit(layers: PairLayersModel, examples: list[Example], epochs: int) -> None:
+    """Train the layers in place."""
+    heads = [*layers.relations.parameters(), *layers.edits.parameters()]
+    rule = torch.optim.AdamW(
+        [{"params": layers.layers.parameters(), "lr": 1e-4}, {"params": heads, "lr": 1e-3}],
+        betas=(0.9, 0.98),
+        weight_decay=0.01,
+    )
+    steps = epochs * sum(1 for _ in _batches(examples, 0))
+    warm = max(1, steps // 16)
+    pace = torch.optim.lr_scheduler.LambdaLR(
+        rule, lambda n: min(1, n / warm) * (1 + math.cos(math.pi * min(1, n / steps))) / 2
+    )
+    layers.train()
+    for epoch in range(epochs):
+        for group, states, mask in _batches(examples, epoch):
+            relations, edits = layers(states, mask)
+            answers = torch.tensor([one.relation for one in group])
+            loss = f.cross_entropy(relations, answers, label_smoothing=0.05)
+            given = torch.full(mask.shape, -1.0)
+            for number, one in enumerate(group):
+                given[number, : len(one.edits)] = one.edits
+            if (known := given >= 0).any():
+                loss = loss + f.binary_cross_entropy_with_logits(
+                    edits[known], given[known], pos_weight=torch.tensor(3.0)
+                )
+            rule.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(layers.parameters(), 1.0)
+            rule.step()
+            pace.step()
+        print(f"epoch {epoch + 1}: loss of the last step {loss.item():.2f}", flush=True)
+    layers.eval()
+
+
+def report(layers: PairLayersModel, held: list[Example]) -> str:
+    """Return figures about examples that were held out."""
+    right = conflicts = said = found = edits = exact = 0
+    with torch.no_grad():
+        for group, states, mask in _batches(held, 0):
+            relations, scores = layers(states, mask)
+            for number, one in enumerate(group):
+                shares = relations[number].softmax(-1)
+                right += int(shares.argmax()) == one.relation
+                says, is_conflict = shares[CONFLICTS].sum() >= 0.8, one.relation in CONFLICTS
+                conflicts, said = conflicts + is_conflict, said + int(says)
+                found += int(is_conflict and says)
+                if (one.edits > 0).any():
+                    edits += 1
+                    marked = scores[number, : len(one.edits)] > 0
+                    exact += int((marked == (one.edits == 1)).all())
+    return (
+        f"relation right {right / len(held):.3f} of {len(held)}; conflicts from .8: precision "
+        f"{found / max(1, said):.3f}, recall {found / conflicts:.3f} of {conflicts}; wrong and "
+        f"right words exactly found in {exact} of {edits}"
+    )
+
+
+def fit_gate(model: Model, *, held_out: int | None) -> tuple[StateHead, str]:
+    """Fit the network that says from a message whether it puts anything right.
+
+    It reads the mean state of the ninth layer and that of the last. Return it with its figures.
+    """
+    features, answers, held = [], [], []
+    for talk in conversations():
+        puts_right = {link["by"] for link in talk["links"] if link["relation"] in CHANGES}
+        for number, said in enumerate(talk["said"]):
+            before = list(reversed(talk["said"][:number]))
+            window = next(inputs.windows(model.tokenizer, said, before=before))
+            features.append(np.concatenate(model.message_states(window)))
+            answers.append(float(number in puts_right))
+            held.append(_fold(talk["voice"]) == held_out)
+    x, y, out = torch.tensor(np.stack(features)), torch.tensor(answers), torch.tensor(held)
+    network = nn.Sequential(
+        nn.Dropout(0.1),
+        nn.Linear(2 * HIDDEN, _UNITS),
+        nn.ReLU(),
+        nn.Dropout(0.2),
+        nn.Linear(_UNITS, 1),
+    )
+    rule = torch.optim.AdamW(network.parameters(), 1e-3, weight_decay=0.05)
+    given = torch.nonzero(~out)[:, 0]
+    for _ in range(_GATE_EPOCHS):
+        for part in given[torch.randperm(len(given))].split(64):
+            scores = network(x[part])[:, 0]
+            loss = f.binary_cross_entropy_with_logits(scores, y[part], pos_weight=torch.tensor(4.0))
+            rule.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            rule.step()
+    network.eval()
+    shown = ""
+    with torch.no_grad():
+        tested = out if out.any() else ~out
+        shares = torch.sigmoid(network(x[tested])[:, 0])
+        for least in (0.2, 0.3, 0.5):
+            says, is_right = shares >= least, y[tested] > 0
+            shown += (
+                f"messages from {least}: {float((says & is_right).sum() / is_right.sum()):.3f} of "
+                f"those that put right, {float(says.float().mean()):.3f} of all\n"
+            )
+    first, second = network[1], network[4]
+    with torch.no_grad():
+        head = StateHead(
+            first.weight.numpy().T,
+            first.bias.numpy(),
+            second.weight.numpy()[0],
+            second.bias.numpy()[0],
+        )
+    return head, shown
+
+
+def write(layers: PairLayersModel, path: Path) -> None:
+    """Write the layers as an ONNX graph with weights in 8 bits."""
+    graph = Graph()
+    attend = graph.add("Cast", ["mask"], to=TensorProto.INT32)
+    states = "states"
+    for number, layer in enumerate(layers.layers):
+        assert isinstance(layer, Layer)
+        states = graph.layer(states, attend, layer, f"l{number}")
+    mean = graph.add("ReduceMean", [states, graph.whole("one", [1])], keepdims=0)
+    graph.head(mean, layers.relations, "relation_head", "relations")
+    graph.head(states, layers.edits, "edit_head", "edits_of_tokens")
+    graph.nodes.append(
+        helper.make_node("Squeeze", ["edits_of_tokens", graph.whole("two", [2])], ["edits"])
+    )
+    given = [
+        helper.make_tensor_value_info("states", TensorProto.FLOAT, ["batch", "length", HIDDEN]),
+        helper.make_tensor_value_info("mask", TensorProto.INT64, ["batch", "length"]),
+    ]
+    shapes: dict[str, list[Any]] = {"relations": ["batch", None], "edits": ["batch", "length"]}
+    model = quantized(graph.model(given, shapes), ["relation_head", "edit_head"])
+    helper.set_model_props(model, {"pairs": " ".join(PAIRS)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, path)
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
