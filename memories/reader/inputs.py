@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from memories.reader.tokenizer import BEGIN, END, Token, Tokenizer
 
 LONGEST = 512  # positions of the encoder
-READ = 2048  # most tokens of a message that are read
-CONTEXT = 128  # most tokens of the assistant's message and the earlier messages together
+READ = 2048  # maximum number of tokens read of a message
+CONTEXT = 128  # maximum total tokens of the assistant's message and the earlier messages
 _WINDOW = LONGEST - CONTEXT - 8
 _LAST = 512  # tokens that are read at the end of a message longer than READ
 _LONG = 16_000  # characters; of a longer text, only the first 8,000 and last 4,000 are tokenized
-_EARLIER = 64  # most tokens that are read at the end of each context message
-_COMPARED = 120  # tokens that are read of each text of a pair
+_EARLIER = 64  # maximum number of tokens read at the end of each context message
+_COMPARED = 120  # maximum number of tokens read of each text of a pair
 PREFIX = "query: "  # multilingual-e5 was trained with this prefix
 _STOPS = frozenset("\n.!?。！？;；")
 
@@ -21,10 +22,10 @@ _STOPS = frozenset("\n.!?。！？;；")
 class Input:
     """One input of the encoder.
 
-    `tokens` holds the tokens of the message, and None at all other positions. `pooled` is 1 at the
-    positions from which the scores of the whole text are computed. `segments` is 0 at the positions
-    of the message, 1 at those of the assistant's message and 2 at those of earlier messages. For a
-    pair, `segments` is 0 for the first text and 1 for the second.
+    `tokens` holds the tokens of the message, or of both texts of a pair (each with its own
+    offsets), and None at all other positions. `pooled` is 1 at the positions from which the scores
+    of the whole text are computed. `segments` is 0 for the message, 1 for the assistant's message
+    and 2 for earlier messages; for a pair, it is 0 for the first text and 1 for the second.
     """
 
     ids: list[int]
@@ -33,35 +34,54 @@ class Input:
     tokens: list[Token | None]
 
 
+@dataclass(frozen=True)
+class ReadTokens:
+    """The tokens of a message that are given to the encoder.
+
+    If the middle of a long message is skipped, `last` holds the tokens after the gap.
+    """
+
+    first: list[Token]
+    last: list[Token]
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, text: str) -> Self:
+        """Return all tokens of a message, or the first 1,536 and the last 512 of a longer one."""
+        if len(text) <= _LONG:
+            tokens = tokenizer.tokens(text)
+            if len(tokens) <= READ:
+                return cls(tokens, [])
+            return cls(tokens[: READ - _LAST], tokens[-_LAST:])
+        cut = len(text) - _LONG // 4
+        first = tokenizer.tokens(text[: _LONG // 2], most=READ - _LAST)
+        last = tokenizer.tokens(text[cut:])[-_LAST:]
+        return cls(first, [Token(token.id, token.start + cut, token.end + cut) for token in last])
+
+    @property
+    def unread(self) -> tuple[int, int]:
+        """Return the start and end of the skipped part of the message, or (0, 0)."""
+        if self.first and self.last:
+            return self.first[-1].end, self.last[0].start
+        return 0, 0
+
+
 def windows(
-    tokenizer: Tokenizer, text: str, *, before: Sequence[str] = (), assistant: str = ""
+    tokenizer: Tokenizer,
+    text: str,
+    *,
+    before: Sequence[str] = (),
+    assistant: str = "",
+    tokens: ReadTokens | None = None,
 ) -> Iterator[Input]:
     """Yield the encoder inputs for one message.
 
-    `before` holds the earlier messages, latest first. At most `READ` tokens are used: of a longer
-    message, the first 1,536 and the last 512. A message that doesn't fit into one input is split at
-    sentence ends.
+    `before` holds the earlier messages, latest first. Pass `ReadTokens.of(tokenizer, text)` as
+    `tokens` if it is already computed. A message that doesn't fit into one input is split, at
+    sentence ends if possible.
     """
-    first, last = _read(tokenizer, text)
-    for part in _parts(first + last, text):
+    own = tokens or ReadTokens.of(tokenizer, text)
+    for part in _parts(own.first + own.last, text):
         yield message(tokenizer, part, before=before, assistant=assistant)
-
-
-def unread(tokenizer: Tokenizer, text: str) -> tuple[int, int]:
-    """Return the start and end of the part of a message that isn't read; both 0 if all is read."""
-    first, last = _read(tokenizer, text)
-    return (first[-1].end, last[0].start) if first and last else (0, 0)
-
-
-def _read(tokenizer: Tokenizer, text: str) -> tuple[list[Token], list[Token]]:
-    """Return the tokens that are read; the second list holds those after a part left out."""
-    if len(text) <= _LONG:
-        tokens = tokenizer.tokens(text)
-        return (tokens, []) if len(tokens) <= READ else (tokens[: READ - _LAST], tokens[-_LAST:])
-    cut = len(text) - _LONG // 4
-    first = tokenizer.tokens(text[: _LONG // 2])[: READ - _LAST]
-    last = tokenizer.tokens(text[cut:])[-_LAST:]
-    return first, [Token(token.id, token.start + cut, token.end + cut) for token in last]
 
 
 def _parts(tokens: list[Token], text: str) -> Iterator[list[Token]]:
@@ -99,13 +119,24 @@ def message(
 
 
 def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
-    """Build the input for comparing two texts; each text is cut to 120 tokens."""
-    ours, theirs = (
-        [t.id for t in tokenizer.tokens(PREFIX + text)][:_COMPARED] for text in (first, second)
-    )
-    ids = [BEGIN, *ours, END, END, *theirs, END]
+    """Build the input for comparing two texts; each text, with its prefix, is cut to 120 tokens."""
+    ours, theirs = (_compared(tokenizer, text) for text in (first, second))
+    ids = [BEGIN, *(t.id for t in ours), END, END, *(t.id for t in theirs), END]
     segments = [0] * (len(ours) + 2) + [1] * (len(theirs) + 2)
-    return Input(ids, segments, [1] * len(ids), [None] * len(ids))
+    shown = [[token if token.end > 0 else None for token in text] for text in (ours, theirs)]
+    return Input(ids, segments, [1] * len(ids), [None, *shown[0], None, None, *shown[1], None])
+
+
+def _compared(tokenizer: Tokenizer, text: str) -> list[Token]:
+    """Return the tokens of the prefix and the first tokens of the text, with offsets into the text.
+
+    The `end` of a prefix token is 0 or negative.
+    """
+    skipped = len(PREFIX)
+    return [
+        Token(token.id, max(0, token.start - skipped), token.end - skipped)
+        for token in tokenizer.tokens(PREFIX + text, most=_COMPARED)
+    ]
 
 
 def _last_tokens(tokenizer: Tokenizer, text: str, count: int) -> list[int]:

@@ -7,20 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import onnxruntime
 
-from foundation.text.word_edges import whole_words
+from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
 from memories.reader import inputs
-from memories.reader.inputs import Input
-from memories.reader.secret_head import SecretHead
+from memories.reader.inputs import Input, ReadTokens
+from memories.reader.pair_layers import Compared, PairLayers
+from memories.reader.sessions import open_session
+from memories.reader.state_head import MEANT, MESSAGES, RELATIONS, StateHead
 from memories.reader.statements import (
     FLAGS,
     PAIRS,
     SECRET,
     SPAN_HEADS,
     TAGS,
+    UNRELATED_BY_ENCODER,
     Scores,
     Secret,
     Statement,
@@ -33,25 +36,33 @@ from memories.reader.statements import (
 from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
-_CUT_TIME = re.compile("[明今去前后後][年天]|[上下][周週月]")  # "next year", "last week"
-_LONGEST_WORD = 200  # characters by which a statement is extended to whole words
+# Indexes into the scores of a whole text.
+RELATION_SCORES = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
+MEANT_SCORE = RELATION_SCORES.stop  # does a request refer to a memory?
+_CUT_TIME = re.compile("[明今去前后後][年天]|[上下][周週月]")  # such as "next year", "last week"
+_LONGEST_WORD = 200  # maximum number of characters by which each end of a statement is extended
 _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
+
+
+class PairScores(NamedTuple):
+    """The scores of a pair of texts, before softmax or sigmoid.
+
+    `by_encoder` holds the scores of the encoder's own heads; in `total`, those of the `StateHead`s
+    are added. Both have the shape (TEXT_OUTPUTS,).
+    """
+
+    by_encoder: Scores
+    total: Scores
 
 
 class Model:
     """The encoder, which computes scores for each token and for the whole text. Thread-safe.
 
-    The scores of secrets come from `secret_head`, which reads the encoder's states.
+    Each `StateHead` is a small network that computes further scores from the encoder's states.
     """
 
-    def __init__(self, path: Path = PATH, secret_head: SecretHead | None = None) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Without the arena, the memory used for a long message is released after reading it.
-        options.enable_cpu_mem_arena = False
-        self._session = onnxruntime.InferenceSession(
-            str(path), options, providers=["CPUExecutionProvider"]
-        )
+    def __init__(self, path: Path = PATH, secret_head: StateHead | None = None) -> None:
+        self._session = open_session(path)
         about = self._session.get_modelmeta().custom_metadata_map
         expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
         expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
@@ -59,30 +70,63 @@ class Model:
             if tuple(about[name].split()) != answers:
                 raise ValueError(f"The reader's file answers another question: {name}")
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
-        self._secret_head = secret_head or SecretHead.load()
+        self._secret_head = secret_head or StateHead.load()
+        self._message_head = StateHead.load(MESSAGES)
+        self._relation_head = StateHead.load(RELATIONS)
+        self._meant_head = StateHead.load(MEANT)
 
-    def scores(self, window: Input) -> tuple[Scores, Scores]:
-        """Return the scores of each token and of the whole text, before softmax or sigmoid.
+    def scores(self, window: Input) -> tuple[Scores, Scores, Scores]:
+        """Return the scores of the tokens, of the whole text and of a correction.
 
-        Their shapes are (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,).
+        They are logits, with the shapes (length, TOKEN_OUTPUTS), (TEXT_OUTPUTS,) and (1,). The last
+        one scores whether the message corrects or updates something that was said before.
         """
         tokens, texts, states, mean = self._run(
             window, ["token_scores", "text_scores", "states", "vector"]
         )
         tokens[:, SECRET] = self._secret_head.scores(states, mean)
-        return tokens, texts
+        own = _mean_of_message(states, window)[None]
+        return tokens, texts, self._message_head.scores(own, mean)
 
-    def text_scores(self, window: Input) -> Scores:
-        """Return only the scores of the whole text, which is faster."""
-        return self._run(window, ["text_scores"])[0]
+    def pair_scores(self, window: Input) -> PairScores:
+        """Return the scores of a pair of texts."""
+        own, states, mean = self.pair_states(window)
+        total = own.copy()
+        total[RELATION_SCORES] += self._relation_head.scores(states[None], mean)[0]
+        total[MEANT_SCORE] += self._meant_head.scores(states[None], mean)[0]
+        return PairScores(own, total)
+
+    def pair_states(self, window: Input) -> tuple[Scores, Scores, Scores]:
+        """Return the encoder's own scores of a pair of texts, and the two inputs of the pair heads.
+
+        The first input joins the mean states of both texts in the ninth layer, (2 x HIDDEN,). The
+        second is the mean state of the last layer, (HIDDEN,).
+        """
+        texts, states, mean = self._run(window, ["text_scores", "states", "vector"])
+        second = np.asarray(window.segments, bool)
+        return texts, np.concatenate([states[~second].mean(0), states[second].mean(0)]), mean
 
     def states(self, window: Input) -> tuple[Scores, Scores]:
-        """Return what the secret head reads: the tokens' states and their mean in the last layer.
+        """Return the two inputs of the secret head.
 
-        Their shapes are (length, HIDDEN) and (HIDDEN,).
+        They are the tokens' states in the ninth layer, (length, HIDDEN), and the mean state of the
+        last layer, (HIDDEN,).
         """
         states, mean = self._run(window, ["states", "vector"])
         return states, mean
+
+    def message_states(self, window: Input) -> tuple[Scores, Scores]:
+        """Return the two inputs of the message head, (HIDDEN,) each.
+
+        They are the mean state of the message's own tokens in the ninth layer, and the mean state
+        of the last layer.
+        """
+        states, mean = self.states(window)
+        return _mean_of_message(states, window), mean
+
+    def token_states(self, window: Input) -> Scores:
+        """Return the states of the tokens after the ninth layer, (length, HIDDEN)."""
+        return self._run(window, ["states"])[0]
 
     def _run(self, window: Input, outputs: Sequence[str]) -> list[Scores]:
         given = {
@@ -93,6 +137,11 @@ class Model:
         }
         arrays = {name: np.asarray(value, np.int64) for name, value in given.items()}
         return [batch[0] for batch in self._session.run(outputs, arrays)]
+
+
+def _mean_of_message(states: Scores, window: Input) -> Scores:
+    own = [place for place, token in enumerate(window.tokens) if token is not None]
+    return np.asarray(states[own or [0]].mean(0), np.float32)
 
 
 def _normal(about: Mapping[str, str]) -> dict[int, str]:
@@ -108,13 +157,15 @@ class Reading:
     """What the model found in a message; statements and secrets are in text order.
 
     `flags` maps each name in `statements.FLAGS` to its probability. `shares` holds each token's
-    start, end and probability of being part of a secret.
+    start, end and probability of being part of a secret. `puts_right` is the probability that the
+    message corrects or updates something that was said before.
     """
 
     statements: tuple[Statement, ...]
     secrets: tuple[Secret, ...]
     flags: dict[str, float]
     shares: tuple[tuple[int, int, float], ...] = ()
+    puts_right: float = 0.0
 
 
 class Readings:
@@ -147,11 +198,15 @@ class Readings:
 
 
 class Reader:
-    """Find statements and secrets in messages, and determine how two texts relate."""
+    """A reader that finds statements and secrets in messages, and determines how texts relate."""
+
+    _MOST_UNREAD = 100  # maximum number of long messages whose unread range is cached
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._pair_layers = PairLayers()
         self._latest = Readings()
+        self._unread: dict[tuple[int, int], tuple[int, int]] = {}  # by hash and length
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
         """Return the statements, secrets and flags that the model finds in a message.
@@ -168,10 +223,13 @@ class Reader:
         hidden: list[Secret] = []
         secret: list[tuple[int, int, float]] = []
         flags = dict.fromkeys(FLAGS, 0.0)
+        puts_right = 0.0
+        own = self._tokens(text)
         for window in inputs.windows(
-            self._model.tokenizer, text, before=before[:3], assistant=assistant
+            self._model.tokenizer, text, before=before[:3], assistant=assistant, tokens=own
         ):
-            tokens, texts = self._model.scores(window)
+            tokens, texts, score = self._model.scores(window)
+            puts_right = max(puts_right, float(sigmoid(score)[0]))
             found += (_whole_words(each, text) for each in statements(tokens, window.tokens))
             of_window = secret_shares(tokens, window.tokens)
             hidden += secrets(of_window)
@@ -180,32 +238,59 @@ class Reader:
             flags = {
                 name: max(flags[name], share) for name, share in zip(FLAGS, shares, strict=False)
             }
-        return Reading(tuple(found), tuple(hidden), flags, tuple(secret))
+        return Reading(tuple(found), tuple(hidden), flags, tuple(secret), puts_right)
 
     def unread(self, text: str) -> tuple[int, int]:
         """Return the start and end of the part of a text that `read` skips; both 0 if none."""
         if len(text) <= inputs.READ:  # a token has at least one character
             return 0, 0
-        return inputs.unread(self._model.tokenizer, text)
+        known = self._unread.get((hash(text), len(text)))
+        return self._tokens(text).unread if known is None else known
+
+    def _tokens(self, text: str) -> ReadTokens:
+        tokens = ReadTokens.of(self._model.tokenizer, text)
+        if len(self._unread) >= self._MOST_UNREAD:
+            self._unread.clear()
+        if len(text) > inputs.READ:
+            self._unread[hash(text), len(text)] = tokens.unread
+        return tokens
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
         """Return, for each pair (known, new), the probability of each relation in `PAIRS`.
 
-        The probabilities of a pair sum to 1. The pairs are run one by one, because batching would
-        change their scores slightly.
+        These sum to 1; each dict also holds `UNRELATED_BY_ENCODER`. The pairs are run one by one,
+        because batching would change their scores slightly.
         """
-        place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
-        return [
-            dict(zip(PAIRS, softmax(self._pair_scores(*pair)[place]).tolist(), strict=True))
-            for pair in pairs
-        ]
+        return [self._relations(*pair) for pair in pairs]
+
+    def _relations(self, known: str, new: str) -> dict[str, float]:
+        scores = self._pair_scores(known, new)
+        shares = dict(zip(PAIRS, softmax(scores.total[RELATION_SCORES]).tolist(), strict=True))
+        by_encoder = softmax(scores.by_encoder[RELATION_SCORES])
+        return shares | {UNRELATED_BY_ENCODER: float(by_encoder[PAIRS.index("unrelated")])}
+
+    def compare(self, known: str, message: str) -> Compared:
+        """Return how a message relates to an earlier statement, and which part of it is corrected.
+
+        At most 120 tokens of each text, including its prefix, are read.
+        """
+        window = inputs.pair(self._model.tokenizer, known, message)
+        states = self._model.token_states(window)
+        first, second = (
+            [
+                token if segment == text else None
+                for token, segment in zip(window.tokens, window.segments, strict=True)
+            ]
+            for text in (0, 1)
+        )
+        return self._pair_layers.compare(states, first, second)
 
     def about(self, request: str, memory: str) -> float:
         """Return the probability that a request to forget something refers to this memory."""
-        return float(sigmoid(self._pair_scores(request, memory)[-1:])[0])
+        return float(sigmoid(self._pair_scores(request, memory).total[[MEANT_SCORE]])[0])
 
-    def _pair_scores(self, first: str, second: str) -> Scores:
-        return self._model.text_scores(inputs.pair(self._model.tokenizer, first, second))
+    def _pair_scores(self, first: str, second: str) -> PairScores:
+        return self._model.pair_scores(inputs.pair(self._model.tokenizer, first, second))
 
 
 def _whole_words(statement: Statement, text: str) -> Statement:
@@ -219,13 +304,10 @@ def _whole_words(statement: Statement, text: str) -> Statement:
         start += 1
     if start > 0 and _CUT_TIME.match(text, start - 1):
         start -= 1
-    start, end = whole_words(text, start, end, is_letter=_is_letter, most=_LONGEST_WORD)
+    start, end = whole_words(
+        text, start, end, is_letter=is_letter_of_spaced_script, most=_LONGEST_WORD
+    )
     return replace(statement, start=start, end=end)
-
-
-def _is_letter(sign: str) -> bool:
-    """Return whether a character is a letter or digit of a script with spaces between words."""
-    return sign.isalnum() and sign < "\u2e80"
 
 
 @cache

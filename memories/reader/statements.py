@@ -27,16 +27,19 @@ FLAGS = (
     *("remember", "dont_keep_this", "dont_keep_before", "dont_keep_topic", "forget"),
     *("role_begins", "role_ends", "role", "pasted", "transform"),
 )
-# Relations of a new text to a known one.
+# Relations of a new text to a known text.
 PAIRS = ("same", "newer", "contradicts", "refines", "ended", "unrelated")
+# The key of the probability that the encoder's own head gives to "unrelated". It is less extreme
+# than the one with the relation head, particularly if one text makes the other likelier.
+UNRELATED_BY_ENCODER = "unrelated_by_encoder"
 
-SECRET = len(TAGS)  # the token output that says "part of a secret"
+SECRET = len(TAGS)  # index of the token output for "part of a secret"
 TOKEN_OUTPUTS = len(TAGS) + 1 + sum(len(answers) for answers in SPAN_HEADS.values())
-TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last: whether a request refers to a memory
+TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last one: does a request refer to a memory?
 
 
 def head_slices() -> dict[str, slice]:
-    """Return, for each head in `SPAN_HEADS`, the slice of a token's scores that belongs to it."""
+    """Map each head in `SPAN_HEADS` to its slice of a token's scores."""
     found, at = {}, len(TAGS) + 1
     for name, answers in SPAN_HEADS.items():
         found[name] = slice(at, at + len(answers))
@@ -47,7 +50,7 @@ def head_slices() -> dict[str, slice]:
 Scores = NDArray[np.float32]
 _OUTSIDE, _BEGIN, _INSIDE = range(len(TAGS))
 _NEVER = -1e9
-POSSIBLE = 0.1  # probability from which a token may be part of a secret
+POSSIBLE = 0.1  # minimum probability at which a token may be part of a secret
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Split texts into the tokens of a Unigram vocabulary, with character offsets (Kudo, 2018)."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import marisa_trie
 import numpy as np
@@ -15,11 +15,11 @@ _ARRAYS = ("pieces_ids.npy", "pieces_scores.npy")
 _LONGEST = 24  # characters; no piece of the vocabulary is longer
 _NO_PIECE = -1
 _FEWEST_CAPITALS, _FEWEST_WORDS = 12, 3  # a text with fewer may be a code or a name
+_SPACES = re.compile(f"(?<=[ {SPACE}]) +")
 _CAPITALS = 0.8  # share of capitals among all letters
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A token of the vocabulary; it encodes `text[start:end]`."""
 
     id: int
@@ -28,7 +28,7 @@ class Token:
 
 
 class Tokenizer:
-    """Split a text into its most probable tokens, with the Viterbi algorithm over a trie.
+    """A tokenizer that finds the most probable tokens by the Viterbi algorithm over a trie.
 
     The time is linear in the length of the text. `ids[n]` is the id of the piece with the number n
     in the trie, and `scores[n]` is its log-probability. `normal` maps code points to the text that
@@ -71,8 +71,8 @@ class Tokenizer:
         for name, array in zip(_ARRAYS, (self._ids, self._scores), strict=True):
             np.save(folder / name, array)
 
-    def tokens(self, text: str) -> list[Token]:
-        """Return the tokens of `text`, with offsets into `text`.
+    def tokens(self, text: str, *, most: int | None = None) -> list[Token]:
+        """Return the tokens of `text`, or only the first `most`, with offsets into `text`.
 
         A text written in capitals is tokenized in lower case, because its words would otherwise be
         split into pieces that the encoder does not know.
@@ -82,27 +82,45 @@ class Tokenizer:
         normal, origin = self._normalize(text.lower() if _is_in_capitals(text) else text)
         return [
             Token(number, origin[start], origin[end - 1] + 1)
-            for number, start, end in self._best(normal)
+            for number, start, end in self._best(normal, most)[:most]
         ]
 
     def _normalize(self, text: str) -> tuple[str, list[int]]:
-        letters, origin = [SPACE], [0]
-        for at, sign in enumerate(text):
-            for letter in self._normal.get(ord(sign), sign):
-                if letter != " ":
-                    letters.append(letter)
-                elif letters[-1] != SPACE:
-                    letters.append(SPACE)
-                else:
-                    continue
-                origin.append(at)
-        return "".join(letters), origin
+        """Return the normalized text, and the original position of each of its characters."""
+        said = {sign: self._normal.get(ord(sign), sign) for sign in set(text)}
+        if all(len(letters) == 1 for letters in said.values()):
+            plain = text.translate({ord(sign): letters for sign, letters in said.items()})
+            origin = list(range(len(text)))
+        else:
+            plain = "".join(map(said.__getitem__, text))
+            origin = [at for at, sign in enumerate(text) for _ in said[sign]]
+        parts, starts, last = [SPACE], [0], 0
+        for spaces in _SPACES.finditer(SPACE + plain):  # collapse several spaces
+            start, end = spaces.start() - 1, spaces.end() - 1
+            parts.append(plain[last:start])
+            starts += origin[last:start]
+            last = end
+        parts.append(plain[last:])
+        return "".join(parts).replace(" ", SPACE), starts + origin[last:]
 
-    def _best(self, text: str) -> list[tuple[int, int, int]]:
+    def _best(self, text: str, most: int | None) -> list[tuple[int, int, int]]:
+        """Return the id, start and end of each token of the most probable split.
+
+        If `most` is given, the split may stop early, but not before `most` tokens are found. It
+        stops at a position that no piece of the vocabulary can span, because the tokens before such
+        a position are final.
+        """
         size, prefixes, worth = len(text), self._trie.iter_prefixes_with_ids, self._scores.item
         score = [0.0] + [float("-inf")] * size
         back = [(0, _NO_PIECE)] * (size + 1)
+        path: list[tuple[int, int, int]] = []
+        decided = end = reach = 0
         for start in range(size):
+            if start == reach and most is not None:
+                path += self._path(back, decided, start)
+                if len(path) >= most:
+                    return path
+                decided = start
             base = score[start]
             for piece, place in prefixes(text[start : start + _LONGEST]):
                 end, reached = start + len(piece), base + worth(place)
@@ -110,8 +128,15 @@ class Tokenizer:
                     score[end], back[end] = reached, (start, place)
             if base + self._unknown > score[start + 1]:
                 score[start + 1], back[start + 1] = base + self._unknown, (start, _NO_PIECE)
-        path, end = [], size
-        while end:
+            if end > reach or reach == start:  # the last piece is the longest
+                reach = max(end, start + 1)
+        return path + self._path(back, decided, size)
+
+    def _path(
+        self, back: Sequence[tuple[int, int]], first: int, end: int
+    ) -> list[tuple[int, int, int]]:
+        path = []
+        while end > first:
             start, place = back[end]
             path.append((UNKNOWN if place == _NO_PIECE else int(self._ids[place]), start, end))
             end = start
