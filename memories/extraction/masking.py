@@ -71,7 +71,7 @@ def masked(text: str) -> str:
 def masked_by_reading(text: str) -> str:
     """Mask secrets, including those that only the reader model recognises.
 
-    The model is slow, so don't use this function for what a page waits for.
+    The model is slow, so don't call this function while somebody waits for a page.
     """
     return mark_covered_secrets(cover_spans(text, learned_secrets.find(text)))
 
@@ -109,7 +109,7 @@ def _repeated(secrets: Mapping[str, str], text: str) -> Iterator[Span]:
 
 
 def masked_values(value: Any) -> Any:
-    """Mask secrets in the strings of a JSON value, including those that only a key reveals."""
+    """Mask secrets in a JSON value: in strings and keys, and values whose key reveals a secret."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Mapping):
@@ -151,7 +151,7 @@ def is_redacted(text: str) -> bool:
 
 
 def screen(text: str) -> Screened:
-    """Mask the secrets in a text and report them; the resulting text never contains a secret."""
+    """Mask secrets, including those that only the reader model recognises, and report them."""
     spans = learned_secrets.find(text)
     if not spans:
         return Screened(text=text, refused=(), drop=False)
@@ -187,7 +187,7 @@ def replace_spans(text: str, places: Iterable[tuple[int, int]], *, sign: str) ->
 
 
 def cover_foreign(text: str) -> str:
-    """Cover code, quoted lines, URLs and tags; the length stays the same."""
+    """Cover code, quoted lines, URLs and HTML tags; the length stays the same."""
     for pattern in (_FENCE, _INLINE, _QUOTED_LINE, _URL, _TAGS):
         text = pattern.sub(lambda match: COVER * len(match[0]), text)
     return text
@@ -237,7 +237,10 @@ def folded(text: str) -> str:
 
 
 def repeats(content: str, quote: str, *, known: str) -> bool:
-    """Return whether `known`, a text from `folded`, already contains the content or the quote."""
+    """Return whether `known` contains the content or the quote.
+
+    `known` is a result of `folded`. Very short contents and quotes don't count.
+    """
     if not known:
         return False
     ours, theirs = folded(without_additions(content)), folded(quote)

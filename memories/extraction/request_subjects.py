@@ -18,7 +18,7 @@ _WORDS = table("request_subjects")
 
 
 def _any_of(name: str) -> str:
-    """Return a pattern that matches the words of a table, trying the longest words first."""
+    """Return a pattern that matches any word of the list `name`, trying longer words first."""
     words = sorted(_WORDS[name].split("|"), key=len, reverse=True)
     latin = "|".join(re.escape(word) for word in words if word.isascii())
     other = "|".join(word for word in words if not word.isascii())
@@ -57,11 +57,12 @@ def clauses_of(request: str, *, whole: bool = True) -> list[str]:
     return [subject for subject in subjects if subject]
 
 
-def begins_with_nothing(request: ForgetRequest) -> bool:
-    """Return whether the first words of the subject mean nothing: "the will, solicitor's orders".
+def begins_with_stop_clause(request: ForgetRequest) -> bool:
+    """Return whether the subject consists only of stop words up to its first comma.
 
-    The words after them may be a reason for the request. A request that is a whole message begins
-    with other things, such as "right".
+    In "the will, solicitor's orders", "the will" consists of stop words, but the words after the
+    comma may only be the reason for the request. Return False if the subject is the whole message,
+    since it may begin with "right, …".
     """
     first = re.split("[,，]", request.about, maxsplit=1)[0]
     return request.about != request.quote and not segment.content_terms(first)
@@ -105,9 +106,9 @@ def _after_first_act(tokens: Sequence[_Token]) -> int:
 def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
     """Return the number of tokens before the command words at the end of a clause.
 
-    If the clause begins but doesn't end with a command word (`is_order`), return the number of
-    tokens before the polite and pointing words and the extent at the end ("forget the bike thing
-    completely, please").
+    If there are none, but the clause begins with a command word (`is_order`), leave out words such
+    as "thing", "completely" and "please" at its end: return 3 for "forget the bike thing completely
+    please". Otherwise return the number of all tokens.
     """
     place = len(tokens)
     while tokens[place - 1].kind != "own":
@@ -118,7 +119,7 @@ def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
 
 
 def _before_pointing(tokens: Sequence[_Token]) -> int:
-    """Return the number of tokens before a final "that one", "please" or "completely"."""
+    """Return the number of tokens before words such as "thing" and "please" at the end."""
     place = len(tokens)
     while tokens[place - 1].kind in ("polite", "pointing", "extent"):
         place -= 1

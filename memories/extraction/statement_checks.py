@@ -26,9 +26,9 @@ _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _ONLY_NOT = re.compile(r"(?:不是|not )[^\s,，。.!！?？]{1,12}")
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
-_MOST_AROUND = 3  # characters of a sentence besides a statement that is the whole sentence
+_MOST_AROUND = 3  # most characters around a statement that counts as a whole sentence
 _CLAUSE_AROUND = 200  # characters before and after a statement that may belong to its clause
-_ENDS = ("", "。", "!", "！", "?", "？", "\n")  # around a sentence
+_ENDS = ("", "。", "!", "！", "?", "？", "\n")  # characters before and after a sentence
 _NEAR = 24  # characters read before and after a statement
 
 
@@ -36,18 +36,24 @@ def check_statements(statements: Sequence[Statement], text: str) -> tuple[Statem
     """Extend the statements to whole words, and mark statements that aren't worth keeping."""
     ends = [0, *(statement.end for statement in statements)]
     whole = [_whole(one, text, floor=floor) for one, floor in zip(statements, ends, strict=False)]
-    return tuple(_marked(_with_what_it_is_not(whole, text), text))
+    return tuple(_marked(_join_parts(whole, text), text))
 
 
-def _with_what_it_is_not(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Join a short "not X" with the statement before it: both are one correction.
+def _join_parts(statements: Sequence[Statement], text: str) -> list[Statement]:
+    """Join statements that mean little apart.
 
-    For example, 我女朋友叫小闵 不是小敏 ("My girlfriend is called 小闵, not 小敏").
+    A short "not X" is joined with the statement before it, because both are one correction:
+    我女朋友叫小闵 and 不是小敏 ("My girlfriend is called 小闵", "not 小敏"). A Chinese clause that
+    only says when is joined with the statement after it: 开会的时候 and 我只喝茶 ("in meetings", "I
+    only drink tea").
     """
     found: list[Statement] = []
     for one in statements:
         between = text[found[-1].end : one.start] if found else "."
-        if not between.strip(" ,，") and _ONLY_NOT.fullmatch(text[one.start : one.end]):
+        is_next = not between.strip(" ,，")
+        if is_next and text[found[-1].start : found[-1].end].endswith("的时候"):
+            found[-1] = replace(one, start=found[-1].start)
+        elif is_next and _ONLY_NOT.fullmatch(text[one.start : one.end]):
             shares = {**found[-1].shares, "change": {"none": 0.0, "corrects": 1.0, "ends": 0.0}}
             found[-1] = replace(found[-1], end=one.end, shares=shares)
         else:
@@ -89,6 +95,7 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
         elif (
             _is_asked(said, after)
             or _is_whole_question(statement, text)
+            or _is_rest_of_question(statement, text)
             or _P["asks_who"].search(said)
         ):
             yield denied(statement)
@@ -99,7 +106,7 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
 def denied(statement: Statement, **answers: str) -> Statement:
     """Return the statement marked as not worth keeping.
 
-    `answers` holds the labels to set for further classification heads of the reader model.
+    `answers` sets the answers of further heads of the reader model, such as `said="joked"`.
     """
     shares = dict(statement.shares)
     for head, answer in {"keep": "no", **answers}.items():
@@ -111,7 +118,7 @@ def _is_asked(said: str, after: str) -> bool:
     """Return whether a Chinese statement is part of a question.
 
     An example is 我对花生过敏 ("I'm allergic to peanuts") in 我对花生过敏吗 ("am I allergic …?").
-    A name followed by 呢 asks, too: 小敏呢 ("and Xiaomin?").
+    A noun followed by 呢 is also a question: 小敏呢 ("and Xiaomin?").
     """
     if not _HAN.search(said):
         return False
@@ -134,6 +141,22 @@ def _is_whole_question(statement: Statement, text: str) -> bool:
     is_whole &= len(sentence) - (statement.end - statement.start) <= _MOST_AROUND
     asks = is_whole and _HAN.search(sentence) and _P["asks_within"].search(sentence)
     return bool(asks) and not _P["no_question"].search(sentence)
+
+
+def _is_rest_of_question(statement: Statement, text: str) -> bool:
+    """Return whether a statement is the beginning or the rest of an English question.
+
+    For example, "where does" and "my brother live" are the two parts of "where does my brother
+    live?".
+    """
+    before = text[max(0, statement.start - _NEAR) : statement.start]
+    begun = before[max(before.rfind(sign) for sign in ".!?\n") + 1 :].lstrip()
+    rest = text[statement.end : statement.end + _NEAR]
+    opened = _P["begins_question"].match(f"{begun}{text[statement.start : statement.end]}{rest}")
+    if opened is None or opened.end() < len(begun):
+        return False
+    is_within = len(begun) + statement.end - statement.start <= opened.end()
+    return is_within or rest.lstrip(" ")[:1] in ("", "?", "\n")
 
 
 def _whole(statement: Statement, text: str, *, floor: int) -> Statement:

@@ -1,9 +1,9 @@
-"""Derive a candidate's kind, weight and reasons from what the reader model says of a statement."""
+"""Derive a candidate's kind, importance, confidence and reasons from the reader model's labels."""
 
 import re
 
 from memories.extraction.heard_message import LIKELY, LIVED
-from memories.extraction.types import OWNER_UNSURE
+from memories.extraction.types import DOUBTFUL, OWNER_UNSURE
 from memories.reader import Statement
 
 KEEP = 0.8  # minimum probability of "worth keeping" to keep a statement without a review
@@ -14,7 +14,6 @@ ASKED_TO_KEEP = 0.15  # replaces the other minimums if the person said "remember
 _SURE = 0.5  # minimum probability of the kind "skill"
 MAY_END = 0.15  # minimum probability that a statement that isn't kept ends a memory
 ENDS = 0.5  # the confidence of such a statement, if it does end a memory
-DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
 _OWNER = 0.6  # a constraint is reviewed if its likeliest owner is less probable
 _HEDGED = 0.15  # subtracted from the confidence for words such as "I think" and "maybe"
@@ -54,7 +53,10 @@ def kind_of(statement: Statement, words: str) -> str:
 
 
 def may_be_kept(statement: Statement, *, asked: bool) -> bool:
-    """Return whether a statement is worth keeping, either at once or after a review."""
+    """Return whether a statement is worth keeping, either at once or after a review.
+
+    `asked` means that the person asked to remember something.
+    """
     if statement.best("whose") not in _OWN_LIFE or statement.best("said") not in LIVED:
         return asked and statement.share("keep", "yes") >= LIKELY
     keep, perhaps = statement.share("keep", "yes"), statement.share("keep", "unsure")
@@ -74,7 +76,7 @@ def may_end(statement: Statement) -> bool:
 
 
 def change(statement: Statement) -> str:
-    """Return "corrects" or "ends" if the model finds that a statement does so, otherwise ""."""
+    """Return "corrects" or "ends" if a statement probably does so to an earlier one, or ""."""
     shares = statement.shares["change"]
     likelier = max(("corrects", "ends"), key=shares.__getitem__)
     return likelier if shares[likelier] >= _CHANGES else ""
@@ -86,7 +88,7 @@ def importance(statement: Statement, kind: str) -> float:
 
 
 def is_of_unsure_owner(statement: Statement) -> bool:
-    """Return whether a statement is a constraint that may be about somebody else."""
+    """Return whether a statement is a constraint, and the model is unsure whom it is about."""
     shares = statement.shares["whose"]
     return statement.best("kind") == "constraint" and max(shares.values()) < _OWNER
 

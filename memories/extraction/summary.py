@@ -36,7 +36,8 @@ _P = compiled("summary")
 class Point:
     """A sentence of the conversation; `message` is the index of the message that contains it.
 
-    `place` is the position of the sentence among all sentences.
+    For a line of the previous summary, `message` is negative. `place` is the position of the
+    sentence among all sentences.
     """
 
     place: int
@@ -48,13 +49,13 @@ class Point:
 
 
 class ExtractiveSummarizer:
-    """Select the most important sentences, unchanged and in order.
+    """Select the most important sentences, in order and in their own words.
 
     A sentence is weighted by the frequency of its words in the conversation (a centroid of word
     counts, after MEAD, Radev et al. 2004, in linear time; LexRank compares all pairs). Its weight
-    is higher if the user talks about themselves or mentions a number or a name, and lower if the
-    sentence is a question, old, or said by the assistant. Sentences of the previous summary are
-    weighted in the same way.
+    is higher if the user talks about themselves or the sentence contains a number or a name. It is
+    lower if the sentence is long, old, a question, or said by the assistant. Sentences of the
+    previous summary are weighted in the same way.
     """
 
     name = "bundled"
@@ -124,7 +125,7 @@ def _terms(text: str) -> frozenset[str]:
 def _previous_sentences(previous: str) -> Iterator[tuple[int, str, str]]:
     """Yield the line number, role and text of each sentence in the previous summary.
 
-    The role is empty in lines that don't have the format of our summaries.
+    The role is empty if the line doesn't name the speaker.
     """
     for at, line in enumerate(previous.splitlines()):
         found = _LINE.match(line.strip())

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from enum import StrEnum
 from typing import Any, Protocol
 
+from foundation.text import segment
+
+PRECEDING = 3  # earlier user messages that are read as context
+CORRECTABLE = 8  # earlier user messages that a message may correct, including the context
+# The same for messages that share a word with it; at most `CORRECTABLE` such messages are compared.
+FARTHEST = 30
+DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 OWNER_UNSURE = "owner_unsure"  # the reason of a candidate that may be about somebody else
 
 
@@ -23,7 +30,7 @@ class Verdict(StrEnum):
 
 
 class RolePlay(StrEnum):
-    """Says whether a role play begins or ends with a message, as `conversations.models` does."""
+    """Whether a message begins or ends a role play; mirrors `conversations.models.RolePlay`."""
 
     GOES_ON = ""  # also if there is none
     BEGINS = "begins"
@@ -48,17 +55,38 @@ class TurnText:
     """The input of extraction: a user message, the reply, and a few earlier messages.
 
     `known_block` is the text of memories that was recently put into prompts; a statement that only
-    repeats this text does not become a candidate. With `in_role_play`, the first message of
-    `before` began a role play that hasn't ended.
+    repeats this text does not become a candidate. `in_role_play` means that a message in `before`
+    began a role play that hasn't ended.
     """
 
     user: Said
     assistant: Said
-    before: Sequence[Said] = ()  # the user's own earlier messages, oldest first
+    before: Sequence[Said] = ()  # the user's latest messages before this one, oldest first
     before_assistant: str = ""  # the assistant's message just before the user's message
     known_block: str = ""
     not_to_keep: Sequence[str] = ()  # the user's earlier messages that ask not to keep something
     in_role_play: bool = False
+    older: Sequence[Said] = ()  # the user's messages before those in `before`, oldest first
+
+    def following(self, own: Sequence[Said]) -> TurnText:
+        """Return a copy with the user's earlier messages `own` (oldest first) as its context."""
+        return replace(self, before=tuple(own[-PRECEDING:]), older=tuple(own[-FARTHEST:-PRECEDING]))
+
+    @property
+    def earlier(self) -> Sequence[Said]:
+        """Return the messages in `older` that the user's message may correct, oldest first.
+
+        These are the latest ones and, of the others, those that share a word with it. All texts
+        are split into words, so only ask for them if the message may be a correction.
+        """
+        latest = CORRECTABLE - PRECEDING
+        words = segment.content_terms(self.user.text)
+        named = [
+            one
+            for one in self.older[:-latest]
+            if not words.isdisjoint(segment.content_terms(one.text))
+        ]
+        return (*named[-CORRECTABLE:], *self.older[-latest:])
 
 
 @dataclass(frozen=True)
@@ -66,12 +94,13 @@ class Candidate:
     """A statement that may become a memory and is understandable by itself.
 
     `content` is in the speaker's language. `quote` is a verbatim span of the user's message that
-    starts at the character `quote_start`. If `quoted_role` is "assistant", the quote is a span of
-    the assistant's message that the user agreed with. `reasons` are short codes for the page that
-    explains a memory. `corrects` means that the speaker overrules an earlier statement. `overrules`
-    is the text of the memory that the candidate replaces, and `old_value` holds the wrong words in
-    that memory; both are empty if unknown. `only_ends` means that the statement isn't worth keeping
-    by itself, and is stored only if it ends a known memory ("driving test got cancelled").
+    starts at the character `quote_start`. If `quoted_role` is "assistant", it is a span of the
+    other side's message: a claim that the user agreed with, or the statement of a second person who
+    takes the assistant's place. `reasons` are short codes for the page that explains a memory.
+    `corrects` means that the speaker overrules an earlier statement. `overrules` is the text of the
+    memory that the candidate replaces, and `old_value` holds the wrong words in that memory; both
+    are empty if unknown. `only_ends` means that the statement isn't worth keeping by itself, and is
+    stored only if it ends a known memory ("driving test got cancelled").
     """
 
     kind: str
@@ -90,6 +119,15 @@ class Candidate:
     old_value: str = ""
     only_ends: bool = False
     reasons: tuple[str, ...] = ()
+
+    @property
+    def owner(self) -> str:
+        """Return "self" (the speaker), "related" or "others", or "" if no reason tells.
+
+        If a reason tells, it is the first one, such as `self.lasting`.
+        """
+        owner, dot, _ = next(iter(self.reasons), "").partition(".")
+        return owner if dot else ""
 
 
 @dataclass(frozen=True)
@@ -138,7 +176,7 @@ class Extraction:
 
     @property
     def undecided(self) -> tuple[Candidate, ...]:
-        """Return all candidates on which to decide, the endings last."""
+        """Return all candidates that need a decision; the endings come last."""
         return (*self.candidates, *self.endings)
 
     @property
@@ -192,7 +230,7 @@ class Decision:
 
 
 class Extractor(Protocol):
-    """The interface of a method that extracts candidates from a turn."""
+    """The interface for extracting candidates from a turn."""
 
     name: str
 
@@ -200,7 +238,7 @@ class Extractor(Protocol):
 
 
 class Arbiter(Protocol):
-    """The interface of a method that decides on one candidate."""
+    """The interface for deciding what to do with one candidate."""
 
     name: str
 
@@ -210,7 +248,7 @@ class Arbiter(Protocol):
 
 
 class Summarizer(Protocol):
-    """The interface of a method that summarises messages in at most `max_tokens` tokens."""
+    """The interface for summarising messages in at most `max_tokens` tokens."""
 
     name: str
 
@@ -223,7 +261,7 @@ class Summarizer(Protocol):
 class JointTurn:
     """A turn of a conversation.
 
-    `is_new` means that no search for statements over several turns has included the turn yet.
+    `is_new` means that no search for statements across several turns has included the turn yet.
     """
 
     turn: int
@@ -233,10 +271,10 @@ class JointTurn:
 
 @dataclass(frozen=True)
 class JointCandidate:
-    """A candidate found over several turns; it quotes `turn` and also depends on the turns `needs`.
+    """A candidate found across several turns.
 
-    A repeated statement is returned once for each of its turns, because each of these turns
-    supports it by itself.
+    It quotes `turn`, and also depends on the turns in `needs`. A repeated statement is returned
+    once for each of its turns, because each of these turns supports it by itself.
     """
 
     candidate: Candidate
@@ -245,7 +283,7 @@ class JointCandidate:
 
 
 class JointReader(Protocol):
-    """The interface of a method that finds statements that follow from several turns together.
+    """The interface for finding statements that follow from several turns together.
 
     The turns are given oldest first. Raise `ProviderError` if a model call fails.
     """

@@ -11,5 +11,5 @@ patterns = _TABLES.patterns
 
 
 def compiled(name: str, **more: str) -> dict[str, re.Pattern[str]]:
-    """Return the compiled patterns in the file `name`; `more` fills further placeholders."""
+    """Return the compiled patterns in the file `name`; `more` adds values for placeholders."""
     return {key: re.compile(pattern) for key, pattern in patterns(name, **more).items()}

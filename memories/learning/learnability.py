@@ -1,9 +1,11 @@
 """Check whether a statement may be learned. All code that learns uses this module.
 
 Whether a message is withheld from learning (`Message.withheld`) is decided when the message is
-recorded. Only this module reads or writes that column (`tests/rules/test_withheld.py`). Statements
-of other messages are checked against the tombstones: a forgotten statement isn't learned again from
-messages older than the request to forget, but is learned if somebody says it again.
+recorded; it may also be withheld later, if the extractor finds that the user asked for this or if
+the other message of its turn is forgotten. Only this module reads or writes that column
+(`tests/rules/test_withheld.py`). Statements of other messages are checked against the tombstones: a
+forgotten statement isn't learned again from messages older than the request to forget, but is
+learned if somebody says it again later.
 """
 
 from __future__ import annotations
@@ -50,10 +52,10 @@ def mark_learnability(message: Message, *, is_on: bool) -> None:
 
 
 def mark_imported(message: Message, *, is_on: bool, has_several_people: bool) -> None:
-    """Set whether memories may be learned from a message of a file, which isn't saved yet.
+    """Set whether memories may be learned from an imported message, which isn't saved yet.
 
-    A message that was withheld where the file was made stays withheld. `has_several_people` is
-    True if it is unknown whom the statements of the file are about.
+    A message that was already withheld when the file was exported stays withheld.
+    `has_several_people` is True if it is unknown whom the statements in the file are about.
     """
     if has_several_people:
         message.withheld = message.withheld or Withheld.MANY_PEOPLE
@@ -62,7 +64,7 @@ def mark_imported(message: Message, *, is_on: bool, has_several_people: bool) ->
 
 
 def asks_not_to_keep(text: str, *, role: str) -> bool:
-    """Return True if a message, recorded or not, asks in plain words not to keep it."""
+    """Return True if a text by the user asks in plain words that it not be kept."""
     return role == Role.USER and commands.is_asked_not_to(text)
 
 
@@ -85,27 +87,27 @@ WITHHOLD_IF_ASKED = (
 
 
 def withhold_as_forgotten(messages: QuerySet[Message]) -> None:
-    """Withhold these messages, since the other messages of their turns are forgotten."""
+    """Withhold these messages, since the other message of each turn is being forgotten."""
     messages.filter(withheld=Withheld.NO).update(withheld=Withheld.FORGOTTEN)
 
 
 def teaches_sql(alias: str) -> str:
-    """Return an SQL condition: memories may be learned from the message with this alias."""
+    """Return an SQL condition: true if memories may be learned from the message with this alias."""
     return f"{alias}.withheld = '{Withheld.NO.value}'"
 
 
 def not_to_keep_sql(alias: str) -> str:
-    """Return an SQL condition: the speaker asked not to keep the message with this alias."""
+    """Return an SQL condition: true if the user asked not to keep the message with this alias."""
     return f"{alias}.withheld = '{Withheld.ASKED.value}'"
 
 
 def teachable_turns(turns: QuerySet[Turn]) -> QuerySet[Turn]:
-    """Return those of the turns from which memories may be learned: no message is withheld."""
+    """Return the turns from which memories may be learned, since neither message is withheld."""
     return turns.filter(**_BOTH_TEACH)
 
 
 def teaching_turns(user: User, where: Sql) -> list[Turn]:
-    """Return whole turns from which memories may be learned.
+    """Return turns, with both messages loaded, from which memories may be learned.
 
     `where` has the same meaning as in `conversations.selectors.whole_turns`.
     """
@@ -118,7 +120,7 @@ def withheld_among(messages: QuerySet[Message]) -> QuerySet[Message]:
 
 
 def not_to_keep_among(messages: QuerySet[Message]) -> QuerySet[Message]:
-    """Return those of the messages whose speaker asked not to keep them."""
+    """Return the messages that their speakers asked not to keep."""
     return messages.filter(withheld=Withheld.ASKED)
 
 
@@ -136,7 +138,7 @@ def may_teach(turn: Turn) -> bool:
 
 
 def is_heard(turn: Turn) -> bool:
-    """Return True if the turn is processed, even if nothing may be learned from it.
+    """Return True if the turn must be processed, even if nothing may be learned from it.
 
     A turn from which nothing may be learned can still contain a request to forget.
     """
@@ -154,7 +156,7 @@ def was_said_while_off(turn: Turn) -> bool:
 
 
 def only_forget_requests(extraction: Extraction) -> Extraction:
-    """Return only the "forget that" requests from the extraction of a message that isn't kept.
+    """Reduce the extraction of a message that isn't kept to requests such as "forget that".
 
     These requests still count because they refer to earlier messages.
     """
@@ -163,11 +165,11 @@ def only_forget_requests(extraction: Extraction) -> Extraction:
 
 
 def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
-    """Drop candidates about a topic that an earlier message asked not to keep ("about my divorce").
+    """Drop candidates about a topic that an earlier message asked not to keep.
 
-    `asked` holds the earlier messages. Such a request applies to the rest of the conversation,
-    until its message is forgotten. If no candidate is left, the message is marked as withheld, and
-    the chat tells the user.
+    `asked` holds such messages, for example "Don't keep anything about my divorce". They apply to
+    the rest of the conversation, until they are forgotten. If no candidate is left, `not_to_keep`
+    is set, so that the message is withheld and the chat tells the user.
     """
     if not (extraction.undecided and asked):
         return extraction
@@ -189,8 +191,8 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
 def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
     """Return whether a statement is about the topic that a request asks not to keep.
 
-    The added subject and date are removed from the statement first. With them, the reader model
-    finds that [我]昨天[2026-11-25]搬的 ("[I] moved yesterday [2026-11-25]") is about any topic.
+    The added subject and date are removed from the statement first. Otherwise the reader model
+    judges [我]昨天[2026-11-25]搬的 ("[I] moved yesterday [2026-11-25]") to be about any topic.
     """
     own = masking.ADDED.sub(lambda found: "" if _IS_FRAME.match(found[0]) else found[0], content)
     plain = masking.additions_in_words(own)

@@ -33,20 +33,20 @@ from memories.extraction.types import Candidate, Said, TurnText
 from memories.files import daily_notes
 from memories.forgetting.tombstones import Provenance
 from memories.indexing import search_index
-from memories.learning import ingest, learnability, turn_context
-from memories.learning.ingest import SourceText
-from memories.learning.signed_ids import SignedIds
-from memories.learning.turn_context import PRECEDING, RolePlays
+from memories.learning import learnability, turn_context, turn_learning
+from memories.learning.proposal_ids import SignedIds
+from memories.learning.turn_context import RolePlays
+from memories.learning.turn_learning import SourceText
 from memories.models import Memory, Origin, Source
-from memories.writing import direct_writes, memory_writes, verdicts
+from memories.writing import direct_writes, memory_writes, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdicts import Decided
+from memories.writing.verdict_writes import Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
 
 _IDS = SignedIds("cand_", salt="memories.flush")
-_AT_ONCE = 200  # turns per flush; the next flush continues
+_AT_ONCE = 200  # maximum turns per flush; the next flush reads the rest
 _NUMBERS = ("importance", "confidence")
 
 
@@ -65,11 +65,11 @@ class GivenMessage:
 
 @dataclass(frozen=True)
 class Proposed:
-    """A candidate, with its source: a turn, or the caller's message at `index`.
+    """A candidate, with its source: a recorded turn, or the caller's message at `index`.
 
-    `through` is the number of the last message that was read in this flush, 0 for messages given by
-    the caller. For such a message, `said` is the keyed hash of the whole message, and `at` the time
-    it was said, if known.
+    `through` is the number of the last message that was read in this flush, or 0 if the caller gave
+    the messages. If the message isn't recorded, `said` is the keyed hash of its whole text, and
+    `at` the time at which it was said, if known.
     """
 
     candidate: Candidate
@@ -104,7 +104,7 @@ class Flushed:
     """The result of the first stage of a flush.
 
     `tokens` counts the tokens of messages that weren't flushed before; `through` is the number of
-    the last message that was read.
+    the last message that was read, or 0 if the caller gave the messages.
     """
 
     proposed: Sequence[Proposed]
@@ -136,11 +136,11 @@ class _Piece:
 def propose(
     *, user: User, conversation: Conversation, given: Sequence[GivenMessage] | None, least: int = 0
 ) -> Flushed:
-    """Return candidates from the given messages, or from all turns since the last flush.
+    """Return candidates from the given messages or, if `given` is None, from unflushed turns.
 
-    In the second case, there are no candidates if fewer than `least` tokens are waiting. There are
-    never candidates while long-term memory is off. Call it outside a transaction. Raise
-    `ProviderError` if a model call fails.
+    At most `_AT_ONCE` unflushed turns are read, and none if their messages have fewer than `least`
+    tokens. While long-term memory is off, no candidates are returned. Call this function outside a
+    transaction. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -168,12 +168,12 @@ def propose(
 def _candidates(pieces: Sequence[_Piece]) -> Iterator[tuple[Candidate, _Piece]]:
     role_play = RolePlays()
     for piece in pieces:
-        extraction = ingest.extract(role_play.in_context(piece.text))
+        extraction = turn_learning.extract(role_play.in_context(piece.text))
         role_play.note(piece.text.user, extraction.role_play)
         yield from ((one, piece) for one in extraction.candidates)
 
 
-def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
+def decode_returned_candidates(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
     """Verify and decode candidates that a caller sends back, as ids or as ids with edits.
 
     Raise `Invalid` if an id isn't ours, is too old or belongs to another user, or if an edit is
@@ -334,13 +334,14 @@ def _pieces_of_unrecorded(
         answers = [other for _, other in rest[n + 1 : n + 2] if other.role != one.role]
         earlier = said[n - 1].text if n and rest[n - 1][1].role == Role.ASSISTANT else ""
         reply = said[n + 1] if answers else Said("", now)
-        turn = TurnText(said[n], reply, tuple(before[-PRECEDING:]), earlier, block)
+        turn = TurnText(said[n], reply, before_assistant=earlier, known_block=block)
+        turn = turn.following(before)
         pieces.append(_Piece(turn, given=(one, *answers), index=place))
         before.append(said[n])
     return pieces
 
 
-SOURCE = "flush"  # the source that is shown in the line of the note
+SOURCE = "flush"  # shown as the source of a line in the daily note
 
 
 @dataclass(frozen=True)
@@ -370,9 +371,9 @@ class WrittenCandidate:
 
 
 def prepare_candidates(proposed: Sequence[Proposed]) -> list[ReadyCandidate]:
-    """Mask secrets in the candidates and embed their texts. Call it outside a transaction.
+    """Mask secrets in the candidates and embed their texts.
 
-    Raise `ProviderError` if embedding fails.
+    Call this function outside a transaction. Raise `ProviderError` if embedding fails.
     """
     return [_prepared(one) for one in proposed]
 
@@ -409,7 +410,7 @@ def _prepared(proposed: Proposed) -> ReadyCandidate:
         return ReadyCandidate(proposed, None)
     candidate = replace(proposed.candidate, content=screened.text)
     vectors, pieces = search_index.embed_memory(screened.text)
-    draft = ingest.draft_of(candidate, vectors, pieces, None)
+    draft = turn_learning.draft_of(candidate, vectors, pieces, None)
     return ReadyCandidate(replace(proposed, candidate=candidate), draft)
 
 
@@ -425,7 +426,7 @@ def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     if text.turn is not None and text.was_decided(candidate):
         return WrittenCandidate(_memory_of(user, text.turn, candidate.content), "skipped")
     assert draft.vectors is not None
-    decided = verdicts.decide_and_apply(
+    decided = verdict_writes.decide_and_apply(
         candidate,
         replace(draft, origin=source.origin, project=text.project),
         draft.vectors[0],
@@ -440,14 +441,14 @@ def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
 
 
 def _text_of(proposed: Proposed, *, user: User) -> SourceText | None:
-    """Return the text of a candidate, or None if its turn no longer exists."""
+    """Return the candidate's source text, or None if its turn no longer exists."""
     if proposed.turn:
         where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
         found = selectors.whole_turns(user, Sql(where, (proposed.turn,)))
         if not found:
             return None
         project = turn_context.project_of(found[0])
-        return ingest.text_of_turn(found[0], user=user, project=project)
+        return turn_learning.text_of_turn(found[0], user=user, project=project)
 
     def source(candidate: Candidate) -> SourceInput:
         return SourceInput(origin=Origin.AGENT, quote=candidate.quote, reference=SOURCE)

@@ -1,4 +1,4 @@
-"""Learn from a conversation as a whole, when it is inactive or messages leave the context window.
+"""Learn from a whole conversation when it becomes inactive or messages leave the context window.
 
 Memories are learned from each turn by itself when the turn is recorded. Here the turns are read
 together, to find statements that only several turns reveal, and messages without a reply are
@@ -23,15 +23,15 @@ from foundation.database.statements import Sql
 from foundation.errors import ProviderError
 from memories import language_steps
 from memories.extraction.types import JointCandidate, JointTurn
-from memories.learning import ingest, learnability, single_texts, turn_context
-from memories.writing.verdicts import Decided
+from memories.learning import learnability, single_texts, turn_context, turn_learning
+from memories.writing.verdict_writes import Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.queue import outbox
 from ops.queue.run import Run
 
-_AT_ONCE = 200  # turns per examination; the next examination continues
+_AT_ONCE = 200  # maximum turns per run; the next run reads the rest
 _EARLIER = 12  # preceding turns that are read as context
 _SWEPT = 500
 _WAITING = (Status.PENDING, Status.RUNNING)
@@ -67,7 +67,10 @@ class NotLearnedYet(ProviderError):
 
 
 def quiet(now: datetime) -> QuerySet[Conversation]:
-    """Return the inactive conversations of all users that weren't yet processed as a whole."""
+    """Return all users' inactive conversations with messages that weren't yet read together.
+
+    At most `_SWEPT` conversations are returned.
+    """
     return (
         Conversation.objects.filter(
             last_message_at__lt=now - timedelta(minutes=settings.SESSION_IDLE_MINUTES),
@@ -80,7 +83,7 @@ def quiet(now: datetime) -> QuerySet[Conversation]:
 
 
 def request(conversation: Conversation) -> Operation:
-    """Enqueue the processing of a conversation as a whole, unless it is already queued."""
+    """Enqueue the processing of a whole conversation, unless it is already queued."""
     subject = conversation.user.subject
     return outbox.enqueue(
         Kind.EXTRACT_CONVERSATION,
@@ -97,7 +100,7 @@ def examine(
 ) -> list[Decided]:
     """Learn from several turns of a conversation together, and record the progress.
 
-    Messages without a reply are processed first, each on its own. While long-term memory is off
+    Messages without a reply are processed first, each on its own. While long-term memory is off,
     nothing is learned, but the progress is recorded. Raise `ProviderError` if a model call fails,
     or while turns are still queued to be processed one by one.
     """
@@ -145,8 +148,8 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
 def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
     """Return the turns that weren't yet processed as a whole, with some earlier turns as context.
 
-    Return None if there is no new message, or if the conversation or the user no
-    longer exists. The result has no turns while long-term memory is off.
+    Return None if there is no new message, or if the conversation or the user no longer exists. The
+    result has no turns while long-term memory is off.
     """
     conversation = selectors.conversation_by(user, conversation_id)
     if conversation is None or user.hidden_at is not None:
@@ -205,8 +208,8 @@ def _learn(run: Run, user: User, session: Session, found: JointCandidate) -> Dec
     others = [session.turns[one] for one in found.needs]
     with as_user(user):
         project = turn_context.project_of(turn)
-    text = ingest.text_of_turn(turn, user=user, project=project, others=others)
-    return ingest.learn_one(run, ingest.prepare(found.candidate, text))
+    text = turn_learning.text_of_turn(turn, user=user, project=project, others=others)
+    return turn_learning.learn_one(run, turn_learning.prepare(found.candidate, text))
 
 
 def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
@@ -240,7 +243,7 @@ def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
     """
     with as_user(user):
         loaded = turn_context.load_turn(user=user, turn_id=turn)
-    extraction = ingest.extract_from(loaded) if loaded else None
+    extraction = turn_learning.extract_from(loaded) if loaded else None
     if loaded is None or extraction is None or extraction.forget:
         return []
-    return ingest.learn(run, user=user, loaded=loaded, extraction=extraction)
+    return turn_learning.learn(run, user=user, loaded=loaded, extraction=extraction)

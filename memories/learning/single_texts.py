@@ -15,13 +15,13 @@ from conversations.models import Conversation, Learning, Message
 from foundation.database import statements
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.forgetting import spoken_requests
-from memories.learning import ingest, learnability, memory_flush, turn_context
-from memories.learning.ingest import SourceText
+from memories.learning import learnability, memory_flush, turn_context, turn_learning
+from memories.learning.turn_learning import SourceText
 from memories.models import DailyNote, Memory, Origin
 from memories.recall import traces
 from memories.writing import memory_writes
 from memories.writing.memory_writes import SourceInput
-from memories.writing.verdicts import Decided
+from memories.writing.verdict_writes import Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -30,7 +30,7 @@ from ops.queue.run import Run
 
 
 def unanswered_messages(*, user: User, conversation: Conversation, through: int) -> list[Message]:
-    """Return the messages up to number `through` that have no reply, in order."""
+    """Return the unprocessed messages up to number `through` that have no reply, in order."""
     found = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
         " WHERE m.user_id = %s AND m.conversation_id = %s AND m.number <= %s"
@@ -55,13 +55,13 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
         text = turn_context.text_alone(message, zone=zoneinfo.ZoneInfo(own.timezone))
     was_off = learnability.was_recorded_while_off(message)
     if own.longterm_enabled and not was_off:
-        extraction = ingest.extract(text)
+        extraction = turn_learning.extract(text)
     else:
-        extraction = ingest.extract_forget_requests(text)
+        extraction = turn_learning.extract_forget_requests(text)
     if learnability.is_withheld(message) and not was_off:
         extraction = learnability.only_forget_requests(extraction)
     _carry_out_forgets(run, user, message, extraction)
-    decided = ingest.learn_all(
+    decided = turn_learning.learn_all(
         run,
         extraction.undecided,
         _text_of_message(message, user=user),
@@ -112,12 +112,12 @@ def _source(message: Message, candidate: Candidate) -> SourceInput:
     return SourceInput(
         origin=Origin.EXTRACTED,
         message=message,
-        quote=candidate.quote if own else message.content[: ingest.ACCEPTED_CHARS],
+        quote=candidate.quote if own else message.content[: turn_learning.ACCEPTED_CHARS],
         quote_start=candidate.quote_start if own else 0,
     )
 
 
-_AT_ONCE = 500  # lines per run; the next night's run continues
+_AT_ONCE = 500  # maximum lines per run; the next nightly run continues
 
 
 def unread_notes(now: datetime) -> QuerySet[DailyNote]:
@@ -149,8 +149,8 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
         block = turn_context.recently_shown(user.pk)
     said = Said(line.text, line.created_at.astimezone(zone))
     text = TurnText(user=said, assistant=Said("", said.spoken_at), known_block=block)
-    extraction = ingest.extract(text)
-    decided = ingest.learn_all(
+    extraction = turn_learning.extract(text)
+    decided = turn_learning.learn_all(
         run,
         extraction.undecided,
         _text_of_note(line, user=user),

@@ -1,7 +1,7 @@
 """Learn skills: sequences of tool calls that succeeded for the same kind of request more than once.
 
-The sources of a skill are the turns in which it worked. Its successes and failures are counted from
-the turns each time, so that a repeated run or a forgotten turn never leads to a miscount.
+The sources of a skill are the turns in which it worked. Its successes and failures are recounted
+from the turns each time, so that a repeated run or a forgotten turn never leads to a miscount.
 
 Skills aren't compared with similar memories by an arbiter: two skills with similar requests are
 different if their steps differ, so a skill is recognised by its steps and turns. The log of

@@ -1,7 +1,7 @@
 """Learn from several queued turns of a user in one transaction.
 
-The turns are processed in order, each as if it were the only turn. The transaction also ends the
-operations of the other turns, so a killed process leaves either all of the results or none.
+The turns are processed in order, each as if it were the only turn. The transaction also marks the
+operations of the other turns as succeeded, so a killed process leaves either all results or none.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from foundation.database import statements
 from memories.extraction.types import Extraction
 from memories.forgetting.spoken_requests import Outcome
 from memories.indexing import search_index
-from memories.learning import ingest
-from memories.learning.ingest import CandidateDraft
+from memories.learning import turn_learning
 from memories.learning.turn_context import LoadedTurn, RolePlays
-from memories.writing.verdicts import Decided
+from memories.learning.turn_learning import CandidateDraft
+from memories.writing.verdict_writes import Decided
 from ops.models import User
 from ops.queue.run import QueuedOperation, Run, lock_queued, succeed_queued
 
-TOGETHER = 15  # operations in addition to the running one
+TOGETHER = 15  # maximum number of operations processed together with the running one
 # Shorter than PostgreSQL's deadlock_timeout, so that a deadlock never cancels the user's own
 # request.
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', '500ms', true)"
@@ -83,9 +83,9 @@ def result_of(
 def _lessons(
     run: Run, queued: Sequence[QueuedOperation], loaded: Mapping[int, LoadedTurn]
 ) -> Iterator[_Lesson]:
-    """Yield lessons up to the first turn that must be processed in a run of its own.
+    """Yield lessons up to, but not including, the first turn that needs a run of its own.
 
-    Later turns may depend on the result of that turn, so they are left out too.
+    Later turns are left out too, since they may depend on the result of that turn.
     """
     waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in queued)]
     role_plays: dict[int, RolePlays] = defaultdict(RolePlays)
@@ -93,10 +93,10 @@ def _lessons(
         one = loaded.get(turn)
         if one is None:
             continue
-        run.turn_to(operation)
+        run.switch_to(operation)
         role_play = role_plays[one.turn.conversation_id]
         one = replace(one, text=role_play.in_context(one.text))
-        extraction = ingest.extract_from(one)
+        extraction = turn_learning.extract_from(one)
         role_play.note(one.text.user, extraction.role_play)
         if extraction.forget or one.turn.tools:
             return
@@ -107,11 +107,14 @@ def _embed_lessons(lessons: Sequence[_Lesson], *, user: User) -> list[list[Candi
     contents = [one.content for lesson in lessons for one in lesson.extraction.undecided]
     embedded = iter(search_index.embed_memories(contents))
     texts = [
-        ingest.text_of_turn(one.loaded.turn, user=user, project=one.loaded.project)
+        turn_learning.text_of_turn(one.loaded.turn, user=user, project=one.loaded.project)
         for one in lessons
     ]
     return [
-        [ingest.prepare(one, text, embedded=next(embedded)) for one in lesson.extraction.undecided]
+        [
+            turn_learning.prepare(one, text, embedded=next(embedded))
+            for one in lesson.extraction.undecided
+        ]
         for lesson, text in zip(lessons, texts, strict=True)
     ]
 
@@ -127,13 +130,13 @@ def _apply(
     results: dict[int | None, Mapping[str, Any]] = {}
     for lesson, candidates in zip(lessons, drafts, strict=True):
         if lesson.operation is None or lesson.operation in held:
-            run.turn_to(lesson.operation)
-            decided = [ingest.decide_here(one) for one in candidates]
-            ingest.mark_processed(user, lesson.loaded.turn, lesson.extraction)
+            run.switch_to(lesson.operation)
+            decided = [turn_learning.decide_here(one) for one in candidates]
+            turn_learning.mark_processed(user, lesson.loaded.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
-            ingest.share_earlier_texts(lesson.extraction.undecided, decided, user=user)
+            turn_learning.share_earlier_texts(lesson.extraction.undecided, decided, user=user)
             results[lesson.operation] = result_of(found, lesson.extraction)
-    run.turn_to(None)
+    run.switch_to(None)
     own = results.pop(None)
     succeed_queued({pk: one for pk, one in results.items() if pk is not None})
     return own

@@ -1,4 +1,4 @@
-"""Load a turn with everything from the database that extraction needs."""
+"""Load a turn, with everything that extraction needs from the database."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from conversations.models import Message, Role, Turn
 from foundation.database import statements
 from foundation.database.statements import Sql
 from memories.extraction import masking
-from memories.extraction.types import RolePlay, Said, TurnText
-from memories.files.block_words import words_for
+from memories.extraction.types import FARTHEST, PRECEDING, RolePlay, Said, TurnText
+from memories.files.block_texts import words_for
 from memories.learning import learnability
 from memories.models import Project
 from ops.accounts import users
 from ops.models import User
 
-PRECEDING = 3  # earlier user messages that are read as context
-_BEFORE = 2 * PRECEDING  # earlier messages of both sides
+_BEFORE = 2 * FARTHEST  # earlier messages of both sides
 _ASKED = 12  # maximum number of messages that ask not to keep something
 _LONGEST_GAME = 80  # messages after which a role play without an end counts as over
-# The latest messages before a message number, the user's latest messages that ask not to be kept,
-# and the latest message with which a role play began or ended.
+# Before a message number: the latest messages that aren't withheld, the user's latest messages that
+# ask not to keep something, and the latest message with which a role play began or ended.
 _EARLIER = f"""
 (SELECT e.* FROM conversations_message e
   WHERE e.conversation_id = {{0}} AND e.number < {{1}} AND e.hidden_at IS NULL
@@ -137,7 +136,7 @@ def _turn_text(
 
 
 def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    """Return the input of extraction for a message without a reply, with earlier messages."""
+    """Return the extraction input for a message without a reply, with earlier messages."""
     found = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM"
         " (SELECT %s::bigint AS conversation_id, %s::int AS number) q"
@@ -155,7 +154,7 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 def _with_earlier(
     text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo
 ) -> TurnText:
-    """Add the messages of `_EARLIER`, latest first, to the input of extraction."""
+    """Add context to the extraction input: the rows that `_EARLIER` selects, latest first."""
     rows = {one.pk: one for one in earlier}.values()
     latest = [one for one in rows if not learnability.is_withheld(one)][:_BEFORE]
     own = [said_in(one, zone) for one in reversed(latest) if one.role == Role.USER]
@@ -165,8 +164,7 @@ def _with_earlier(
     asked = tuple(dict.fromkeys(one.content for one in rows if learnability.is_withheld(one)))
     return role_play.in_context(
         replace(
-            text,
-            before=tuple(own[-PRECEDING:]),
+            text.following(own),
             before_assistant="".join(
                 one.content for one in latest[:1] if one.role == Role.ASSISTANT
             ),
@@ -176,22 +174,22 @@ def _with_earlier(
 
 
 class RolePlays:
-    """Adds the beginning of a role play to the context of the messages of one conversation.
+    """The state of role play in one conversation, which is added to the context of messages.
 
-    The messages must be given in order. A role play may go on for longer than the few messages that
-    are read as context.
+    The messages must be given in order. A role play may be longer than the few messages that are
+    read as context.
     """
 
     def __init__(self) -> None:
         self._began: Said | None = None
 
     def note(self, said: Said, role_play: str) -> None:
-        """Take note of what a message does to the role play, after it was read."""
+        """Record whether a message that was just processed began or ended a role play."""
         if role_play:
             self._began = said if role_play == RolePlay.BEGINS else None
 
     def in_context(self, text: TurnText) -> TurnText:
-        """Return the text with the message that began the role play among those before it."""
+        """Return a copy of the text whose context includes the message that began the role play."""
         if self._began is None:
             return text
         is_there = any(one.text == self._began.text for one in text.before)
@@ -200,15 +198,16 @@ class RolePlays:
 
 
 def texts_in_order(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[TurnText]:
-    """Return the input of extraction for consecutive turns, each with three earlier messages."""
+    """Return the extraction inputs for consecutive turns, each with earlier messages as context."""
     block = recently_shown(turns[0].user_id) if turns else ""
     texts: list[TurnText] = []
     role_play = RolePlays()
     for turn in turns:
         said, reply = said_in(turn.user_message, zone), said_in(turn.assistant_message, zone)
-        before = tuple(one.user for one in texts[-PRECEDING:])
         answered = texts[-1].assistant.text if texts else ""
-        texts.append(role_play.in_context(TurnText(said, reply, before, answered, block)))
+        text = TurnText(said, reply, before_assistant=answered, known_block=block)
+        text = text.following([one.user for one in texts[-FARTHEST:]])
+        texts.append(role_play.in_context(text))
         role_play.note(said, turn.user_message.role_play)
     return texts
 
@@ -219,9 +218,9 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 
 
 def recently_shown(user_id: int) -> str:
-    """Return the texts recently put into the user's prompts.
+    """Return the memories recently put into the user's prompts, and the memory block's fixed lines.
 
-    These texts must not be learned again when a message repeats them.
+    Nothing is learned from messages that only repeat these texts.
     """
     since = timezone.now() - _BLOCK_AGE
     shown = statements.rows(_SHOWN, [user_id, user_id, since])

@@ -1,4 +1,4 @@
 """Write memories: compare statements with known memories, store versions, consolidate, archive.
 
-The package may use `extraction`, `indexing`, `conversations.models` and `ops`.
+The package may import `extraction`, `indexing`, `conversations.models` and `ops`.
 """

@@ -1,8 +1,8 @@
-"""Archive memories that resemble no other memory and weren't used for `ARCHIVE_DAYS` days.
+"""Archive memories that weren't used for `ARCHIVE_DAYS` days and weren't joined with others.
 
-Archived memories aren't put into prompts. They keep their text, versions and sources, and search
-still finds them. They become active again if a user or a program restores them, or if the statement
-is repeated. (Old memories that resemble each other are joined by `consolidation`.)
+Old memories that resemble each other are first joined by `consolidation`. Archived memories aren't
+put into prompts. They keep their text, versions and sources, and search still finds them. They
+become active again if a user or a program restores them, or if the statement is repeated.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _DATED = ["date", "since", "until"]
 _PROTECTED = (Kind.CONSTRAINT, Kind.SKILL, Kind.EVENT)
 
 
-def unused(now: datetime) -> QuerySet[Memory]:
+def unused_memories(now: datetime) -> QuerySet[Memory]:
     """Return all users' memories that weren't used, changed or repeated for `ARCHIVE_DAYS` days.
 
-    Some memories are never returned: constraints, events, pinned or standing memories, memories
-    that are often used, rated good, disputed or valid for a limited time, and memories whose tags
-    or data mark them as about people or dates. Skills are archived according to their confidence
-    instead. Memories of a project are kept with the project.
+    Some memories are never returned: constraints, events, pinned or standing memories, memories of
+    projects, memories that were used at least `CONSOLIDATE_USES` times, rated positively, disputed
+    or valid for a limited time, and memories whose tags or data refer to people or dates. Skills
+    aren't returned either; they are archived when their confidence is too low (`learning.skills`).
     """
     since = now - timedelta(days=settings.ARCHIVE_DAYS)
     changed = MemoryVersion.objects.filter(
@@ -72,18 +72,17 @@ def unused(now: datetime) -> QuerySet[Memory]:
 
 
 def find_isolated(user: User, *, now: datetime) -> list[Memory]:
-    """Return a user's memories to archive, without those whose text is about people or dates.
+    """Return the user's unused memories whose text isn't about people or dates.
 
-    The reader model checks the texts on which rules alone can't decide, at most `_MAX_TEXTS` a
-    night. Those that it finds to be about people stay active, so each night begins `_MAX_TEXTS`
-    memories further on and reaches all of them in turn. The list is empty while long-term memory
-    is off.
+    The reader model checks the texts that the rules can't decide on, at most `_MAX_TEXTS` a night.
+    Texts about people stay active and would be checked again, so each night starts `_MAX_TEXTS`
+    memories further on, in rotation. The list is empty while long-term memory is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
     extractor, found = language_steps.bundled_extractor(), list[Memory]()
     asked = 0
-    for memory in _in_turn(unused(now).filter(user=user).order_by("pk"), now=now):
+    for memory in _rotated(unused_memories(now).filter(user=user).order_by("pk"), now=now):
         if _names_people_or_dates(memory):
             continue
         asked += 1
@@ -94,8 +93,8 @@ def find_isolated(user: User, *, now: datetime) -> list[Memory]:
     return found
 
 
-def _in_turn(memories: QuerySet[Memory], *, now: datetime) -> Iterator[Memory]:
-    """Yield all memories, beginning at another one each night."""
+def _rotated(memories: QuerySet[Memory], *, now: datetime) -> Iterator[Memory]:
+    """Yield all memories, starting at a different one each night."""
     keys = list(memories.values_list("pk", flat=True))
     if not keys:
         return
@@ -121,7 +120,7 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
     now = timezone.now()
     said = {memory.pk: memory.content for memory in memories}
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=user, pk__in=said)
-    still = rows.filter(pk__in=unused(now).values("pk")).order_by("pk")
+    still = rows.filter(pk__in=unused_memories(now).values("pk")).order_by("pk")
     found = [memory for memory in still if memory.content == said[memory.pk]]
     Memory.objects.filter(user=user, pk__in=[one.pk for one in found]).update(
         status=MemoryStatus.ARCHIVED, archived_at=now, updated_at=now
@@ -131,11 +130,11 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
         memory_writes.drop_facets(user.pk)
         webhook_events.memories(Event.MEMORY_UPDATED, user_id=user.pk, ids=public_ids)
     for one in public_ids:
-        audit_log.gather("memory.archived", subject=user.subject, target=one)
+        audit_log.record_together("memory.archived", subject=user.subject, target=one)
     return public_ids
 
 
-def bring_back(memory: Memory) -> None:
+def unarchive(memory: Memory) -> None:
     """Make an archived memory active again and set the time of its last use to now.
 
     The memory must be locked; the caller saves it.

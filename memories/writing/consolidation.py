@@ -44,8 +44,8 @@ from ops.queue import outbox
 
 FEWEST = 3
 _LARGEST = 12  # memories per group
-_COMPARED = 2_000  # oldest memories of a kind and project that are compared
-GROUPS = 20  # per run; the next night continues
+_COMPARED = 2_000  # maximum number of memories of a kind and project to compare, oldest first
+GROUPS = 20  # maximum per run; the next night's run continues
 
 Group = Sequence[Memory]
 
@@ -68,12 +68,12 @@ class Made:
     originals: tuple[str, ...]
 
 
-def eligible(now: datetime) -> QuerySet[Memory]:
+def eligible_memories(now: datetime) -> QuerySet[Memory]:
     """Return all users' memories that may be joined: old, rarely used, neither pinned nor disputed.
 
-    Constraints, skills and agents' pages are never joined: an agent rewrites a page as a whole, and
-    the new text must find the old page. A joined memory can be joined again after
-    `CONSOLIDATE_AGAIN_DAYS`.
+    Constraints, skills and memories with a limited validity are never joined, nor are project
+    memories written by agents: when an agent rewrites such a text, the new text must be recognized
+    as its next edition. A joined memory can be joined again after `CONSOLIDATE_AGAIN_DAYS`.
     """
     old = now - timedelta(days=settings.CONSOLIDATE_DAYS)
     older = now - timedelta(days=settings.CONSOLIDATE_AGAIN_DAYS)
@@ -105,7 +105,7 @@ def groups_of(user: User, *, now: datetime) -> list[Group]:
         return []
     found = (
         group
-        for rows in _pools(eligible(now).filter(user=user))
+        for rows in _pools(eligible_memories(now).filter(user=user))
         for pool in _by_language(rows)
         if len(pool) >= FEWEST
         for group in _similar_groups(pool, user=user)
@@ -130,8 +130,9 @@ def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Prop
 def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
     """Store the joined memories and archive their originals, in the caller's transaction.
 
-    A proposal is skipped if the text, pin, use or status of one of its memories has changed. A
-    repeated run finds the originals archived and does nothing.
+    A proposal is skipped if the text of one of its memories has changed, or if that memory may no
+    longer be joined, for example because it was pinned. A repeated run finds the originals archived
+    and does nothing.
     """
     current = User.objects.get(pk=user.pk)
     if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
@@ -143,7 +144,10 @@ def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
 
 
 def request(*, user: User, dry_run: bool = False) -> Operation:
-    """Enqueue a consolidation of a user's memories, unless one is already queued."""
+    """Enqueue a consolidation of a user's memories, unless one is already queued.
+
+    A dry run and a real run don't exclude each other.
+    """
     how = ":dry" if dry_run else ""
     return outbox.enqueue(
         OperationKind.CONSOLIDATE,
@@ -170,9 +174,10 @@ def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
 
 
 def _similar_groups(pool: Sequence[Memory], *, user: User) -> list[Group]:
-    """Return groups of memories whose average mutual similarity reaches `CONSOLIDATE_LIKENESS`.
+    """Return groups of at least `FEWEST` similar memories; skip memories without a vector.
 
-    Each group starts with the oldest remaining memory. Memories without a vector are skipped.
+    Each group starts with the oldest remaining memory. A memory is added if its similarity to the
+    first one and its average similarity to all in the group reach `CONSOLIDATE_LIKENESS`.
     """
     vectors = _vectors_of(pool, user=user)
     indexed = [memory for memory in pool if memory.pk in vectors]
@@ -211,7 +216,9 @@ def _apply(proposal: Proposal, user: User) -> Made | None:
     said = {memory.pk: memory.content for memory in proposal.memories}
     now = timezone.now()
     locked = Memory.objects.select_for_update(of=("self",)).filter(user=user, pk__in=pks)
-    found = list(locked.filter(pk__in=eligible(now).values("pk")).order_by("created_at", "pk"))
+    found = list(
+        locked.filter(pk__in=eligible_memories(now).values("pk")).order_by("created_at", "pk")
+    )
     if {memory.pk: memory.content for memory in found} != said:
         return None
     inputs = [memory_writes.current_version(memory) for memory in found]
@@ -245,8 +252,8 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
 def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the combined `data` of the memories.
 
-    Lists with the same name are joined without duplicates. Any other value is kept only if all
-    memories that contain its name have the same value.
+    Lists under the same key are joined without duplicates. Any other value is kept only if all
+    memories that have its key have the same value.
     """
     joined: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in found for name in one):

@@ -16,7 +16,7 @@ from memories.extraction import masking
 from memories.extraction.masking import masked
 from memories.extraction.wording.languages import ANSWERS, twin_of, without_twins
 from memories.models import Change, Memory, MemoryStatus, Origin
-from memories.writing import archive, direct_writes, memory_writes, relations, verdicts
+from memories.writing import archive, direct_writes, memory_writes, relations, verdict_writes
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
 from ops import audit_log, ledger
@@ -48,7 +48,7 @@ class Edit:
 
 
 def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -> Edit:
-    """Check the changes and embed the text if it is new. Call it outside a transaction.
+    """Check the changes, mask secrets in them, and embed the text. Call it outside a transaction.
 
     Raise `Invalid` if a value is invalid.
     """
@@ -75,11 +75,12 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 
 
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
-    """Apply a checked change. A new text becomes a new version whose only source is the editor.
+    """Apply a checked change. A new text becomes a new version whose only source is this edit.
 
     If the new text contradicts another memory, a relation between the two is stored. If a program
     wrote such a text, the memory awaits the user's review. Raise `NotFound` if the memory no longer
-    exists.
+    exists, `Invalid` if the new kind or status is invalid, and `Conflict` if the status can't be
+    changed because the memory is a candidate or superseded.
     """
     memory = memory_writes.lock(memory, user=user)
     changes = dict(edit.changes)
@@ -101,12 +102,12 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     if "status" in changes:
         _switch(memory, changes["status"])
     elif edit.text is not None and memory.archived_at is not None:
-        archive.bring_back(memory)
+        archive.unarchive(memory)
     memory.save()
     if edit.text is None:
         memory_writes.announce_change(memory)
     else:
-        other = verdicts.relate_contradicted(memory, near=edit.text.vector)
+        other = verdict_writes.relate_contradicted(memory, near=edit.text.vector)
         if other is not None and actor != Origin.USER:
             memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
             memory.save(update_fields=["status", "conflicts_with", "updated_at"])
@@ -135,7 +136,7 @@ def _reinstate(user: User, memory: Memory) -> Memory:
     if memory.status != MemoryStatus.SUPERSEDED:
         return memory
     if memory.superseded_by is not None:
-        relations.settle(memory, memory.superseded_by)
+        relations.settle_contradiction(memory, memory.superseded_by)
     memory.status, memory.superseded_by = MemoryStatus.ACTIVE, None
     memory.save(update_fields=["status", "superseded_by", "updated_at"])
     memory_writes.announce_change(memory)
@@ -164,8 +165,8 @@ def recycle(*, user: User, memory: Memory, kept_for: timedelta | None = None) ->
     return found if found.deleted_at else _audit("deleted", _recycle(found, kept_for=kept_for))
 
 
-def take_back(*, user: User, memory: Memory) -> Memory:
-    """Restore the memory from the recycle bin, unchanged. Does nothing to any other memory."""
+def restore_from_bin(*, user: User, memory: Memory) -> Memory:
+    """Restore the memory from the recycle bin. Does nothing if it isn't in the bin."""
     found = memory_writes.lock(memory, user=user, with_bin=True)
     return _audit("restored", _take_back(found)) if found.deleted_at else found
 
@@ -175,7 +176,7 @@ def apply_to_many(
 ) -> list[tuple[str, str]]:
     """Apply an action to many memories; return each id with "done" or "not_found".
 
-    In the recycle bin a memory is found only by "recycle" and "restore".
+    Only "recycle" and "restore" find memories that are in the recycle bin.
 
     Raise `Invalid` if the action is unknown, the tag is invalid or there are too many ids, and
     `Conflict` if a memory can't be enabled or disabled.
@@ -191,9 +192,12 @@ def apply_to_many(
         "restore": lambda one: _take_back(memory_writes.lock(one, user=user, with_bin=True)),
     }
     if action not in acts:
-        raise Invalid.field("action", f"Must be one of {', '.join(acts)} or forget.")
+        raise Invalid.field(
+            "action",
+            "Must be one of enable, disable, pin, unpin, tag, untag, recycle, restore or forget.",
+        )
     if len(ids) > BULK_LIMIT:
-        raise Invalid.field("ids", f"At most {BULK_LIMIT:,} at once.")
+        raise Invalid.field("ids", "That is too many at once: at most 1,000.")
     rows = Memory.visible if action in ("recycle", "restore") else Memory.objects
     found = {
         one.public_id: one for one in rows.filter(user=user, public_id__in=list(ids)).order_by("pk")
@@ -241,10 +245,10 @@ def _take_back(memory: Memory) -> Memory:
 def _tag(user: User, memory: Memory, tag: str) -> Memory:
     tag = masking.masked(tag.strip())
     if not 1 <= len(tag) <= MAX_TAG:
-        raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
+        raise Invalid.field("tag", "A tag must have 1 to 50 characters.")
     tags = without_twins([*memory.tags, tag])
     if len(tags) > MAX_TAGS:
-        raise Invalid.field("tag", f"A memory has at most {MAX_TAGS} tags.")
+        raise Invalid.field("tag", "A memory can’t have more than 20 tags.")
     return _set(user, memory, tags=tags)
 
 
@@ -277,22 +281,23 @@ def _switch(memory: Memory, status: str) -> None:
     if memory.status not in switchable:
         raise Conflict("This memory is waiting for your review or is outdated; decide on it first.")
     if memory.archived_at is not None:
-        archive.bring_back(memory)
+        archive.unarchive(memory)
     memory.status = status
 
 
-# Factors for the confidence. A good rating reduces the doubt by a fifth, as a repetition does.
+# A negative rating multiplies the confidence by a factor. A positive rating reduces the doubt
+# (1 - confidence) by a fifth, as a repetition does.
 _FACTORS = {Rating.NEGATIVE: 0.6, Rating.VERY_NEGATIVE: 0.3}
 _DOUBT_LEFT = 0.8
 
 
 def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
-    """Set, change or remove (None) the user's rating of a memory, and adapt its confidence.
+    """Set, change or remove (None) the user's rating of a memory, and adjust its confidence.
 
     The confidence is always computed from the value before the first rating. Removing the rating
-    restores that value, unless the confidence has been changed otherwise in the meantime. The rank
-    in a recall depends on the rating too (`retrieval/evidence.py`). Raise `NotFound` if the memory
-    doesn't exist.
+    restores that value, unless the confidence has been changed otherwise in the meantime. The
+    rating also affects the memory's rank in a recall (`retrieval/evidence.py`). Raise `NotFound` if
+    the memory doesn't exist.
     """
     found = memory_writes.lock(memory, user=user, with_bin=True)
     before = _unrated(found)

@@ -1,6 +1,6 @@
 """Store a memory that a user or a program writes explicitly, on a page or through an API.
 
-The memory is compared with the known memories in the same call.
+`remember` compares the memory with the known memories in the same call.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from memories.extraction.masking import screen
 from memories.extraction.wording.languages import ANSWERS
 from memories.indexing import search_index
 from memories.models import Kind, Memory, MemoryStatus, Origin, Project
-from memories.writing import memory_writes, model_revision, verdicts
+from memories.writing import memory_writes, model_revision, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdicts import Decided
+from memories.writing.verdict_writes import Decided
 from ops.accounts import users
 from ops.models import User, UserSettings
 
@@ -65,7 +65,10 @@ class MemoryInput:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A checked input with its embedded text, in which secrets are masked."""
+    """A checked input and its draft, whose text is masked and embedded.
+
+    `redacted` is True if part of the text was masked.
+    """
 
     given: MemoryInput
     draft: Draft
@@ -165,14 +168,14 @@ def remember(
     The bundled arbiter decides at once, so that the response can report the outcome. If the user
     wants to confirm memories, texts written by programs await review; texts from the user's own
     pages never do. Set `by_program` if a program writes the text and the draft's origin doesn't
-    show this. `source` is the source of the text, or None for the call itself. Raise `Conflict`
+    show this. `source` is the source of the text; None stands for the call itself. Raise `Conflict`
     while memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
     known = None
     if not prepared.given.names_project:
-        known = verdicts.ask_known(
+        known = verdict_writes.add_known_query(
             batch, prepared.vector, user=user, content=prepared.draft.content, project=None
         )
     own = _checked(settings_of_user())
@@ -180,8 +183,8 @@ def remember(
     by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
     waits = own.confirm_before_remembering and by_program
     source = source or SourceInput(origin=draft.origin, reference=reference)
-    decided = verdicts.decide_and_apply(
-        model_revision.as_candidate(draft),
+    decided = verdict_writes.decide_and_apply(
+        model_revision.candidate_of(draft),
         draft,
         prepared.vector,
         user=user,

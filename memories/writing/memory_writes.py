@@ -51,7 +51,11 @@ MAX_TAG = 50  # characters
 
 @dataclass(frozen=True)
 class SourceInput:
-    """The basis of a text: a quoted part of a turn, or the id of a call, file line or import."""
+    """Where a text comes from.
+
+    This is a quoted part of a turn or message, or a `reference`: the id of a call, a file line or
+    an import.
+    """
 
     origin: Origin
     turn: Turn | None = None
@@ -78,7 +82,7 @@ class Draft:
     importance: float = 0.5
     confidence: float = 0.8
     summary: str = ""
-    standing: bool | None = None  # whether the memory states how to answer; None: use the text
+    standing: bool | None = None  # whether the memory states how to answer; None: detect it
     tags: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     project: Project | None = None
@@ -93,9 +97,9 @@ class Draft:
 
 
 def content_hash(content: str) -> str:
-    """Return a hash of the text, which is used for tracing and for detecting retries.
+    """Return a hash of the text that is independent of case and of the amount of whitespace.
 
-    The hash isn't used to find contradictions.
+    An import uses it to find existing memories with the same text.
     """
     return hashlib.sha256(" ".join(content.casefold().split()).encode()).hexdigest()
 
@@ -114,9 +118,9 @@ def create(
 ) -> Memory:
     """Create a memory with its first version, source and index entries, and log the `verdict`.
 
-    A memory consolidated from `inputs` gets their sources instead of its own source. `space` is the
-    embedding space to write to, if the caller has already locked it. The returned memory has its
-    source loaded, as from `selectors.memory_of`.
+    A memory consolidated from `inputs` gets copies of their sources. `space` is the embedding space
+    to write to, if the caller has already locked it. The returned memory has its source in
+    `shown_sources`, like a memory from `selectors.memory_of`.
     """
     memory = _new_memory(draft)
     memory.user, memory.status, memory.conflicts_with = user, status, conflicts_with
@@ -132,14 +136,14 @@ def create(
     if draft.vectors is not None and not draft.pieces:
         held = space or search_index.hold_space(Batch())()
         memory.indexed_at = memory.created_at
-        rows += search_index.rows_of_new(memory, vector=draft.vectors[0], held=held)
+        rows += search_index.new_memory_rows(memory, vector=draft.vectors[0], held=held)
     statements.insert_together(rows)
     for before in inputs:
         _keep_inputs(before, version)
     if draft.vectors is None or draft.pieces:
         _index(memory, draft)
     memory.shown_sources = sources
-    audit_log.gather("memory.created", subject=user.subject, target=memory.public_id)
+    audit_log.record_together("memory.created", subject=user.subject, target=memory.public_id)
     webhook_events.gather(Event.MEMORY_CREATED, user_id=user.pk, memory_id=memory.public_id)
     portrait_phrases.request_for(memory)
     return memory
@@ -182,9 +186,9 @@ def rewrite(
 ) -> Memory:
     """Replace the memory's text. The memory keeps its id, and the old text remains as a version.
 
-    If `keep_tags` is False, the draft's tags replace the old ones. For a merge, the old version
-    becomes an input of the new version, and the sources of both are kept. The sources of `inputs`,
-    which are versions of other memories, are kept as well.
+    If `keep_tags` is False, the draft's tags replace the old ones. `inputs` are versions of other
+    memories that become inputs of the new version; for a merge, the old version becomes an input as
+    well. The new version gets copies of its inputs' sources.
     """
     before = current_version(memory)
     if change == Change.REPLACED and before.content != draft.content:
@@ -212,7 +216,9 @@ def rewrite(
         _keep_inputs(one, after)
     _index(memory, draft)
     if change != Change.EDITED:  # an edit writes its own audit entry with the changed fields
-        audit_log.gather("memory.updated", subject=memory.user.subject, target=memory.public_id)
+        audit_log.record_together(
+            "memory.updated", subject=memory.user.subject, target=memory.public_id
+        )
     announce_change(memory)
     return memory
 
@@ -251,14 +257,16 @@ def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
     memory.importance = min(1.0, memory.importance + 0.05)
     memory.confidence = 1.0 - (1.0 - memory.confidence) * 0.8
     memory.save(update_fields=["importance", "confidence", "updated_at"])
-    audit_log.gather("memory.reinforced", subject=memory.user.subject, target=memory.public_id)
+    audit_log.record_together(
+        "memory.reinforced", subject=memory.user.subject, target=memory.public_id
+    )
     return memory
 
 
 def restore_version(
     memory: Memory, *, number: int, text: str, vectors: Vectors, pieces: Sequence[str]
 ) -> Memory:
-    """Restore an old version's text as a new version, with the memory locked.
+    """Lock the memory, and restore an old version's text as a new version.
 
     `text` is the text from which the vectors were computed; it is compared with the version's text,
     so that content forgotten in the meantime doesn't get into the index. Raise `NotFound` if the
@@ -294,8 +302,8 @@ def lock(memory: Memory, *, user: User | int, with_bin: bool = False) -> Memory:
     """Return the memory's current row, locked until the transaction ends.
 
     `user` is the owner of the memory, or the owner's primary key. With `with_bin`, a memory in the
-    recycle bin is found too. Raise `NotFound` if the user has no such memory. The lock prevents
-    gaps in the version numbers.
+    recycle bin is found too. Raise `NotFound` if the user has no such memory. The lock keeps
+    two writers from giving versions the same number.
     """
     visible = Memory.visible if with_bin else Memory.objects
     rows = visible.select_for_update(of=("self",)).select_related("user", "project")
@@ -307,7 +315,7 @@ def lock(memory: Memory, *, user: User | int, with_bin: bool = False) -> Memory:
 
 def _index(memory: Memory, draft: Draft) -> None:
     if draft.vectors is None:
-        search_index.index_later(memory)
+        search_index.index_words(memory)
     else:
         search_index.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
 
@@ -335,7 +343,7 @@ def new_source(version: MemoryVersion, source: SourceInput) -> Source:
 
 
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
-    """Make the memory's current version depend on all these turns together.
+    """Make the memory's current version depend on `turn` and `others` together.
 
     If any of these turns is forgotten, the version is erased. If `others` is empty, nothing is
     changed.
@@ -359,9 +367,9 @@ def current_version(memory: Memory) -> MemoryVersion:
 
 
 def check_kind(value: str) -> str:
-    """Return the memory kind for `value`, which may be a name from the reference documents.
+    """Return the memory kind for `value`, which may be another name for the kind.
 
-    For example, PROFILE becomes preference. Raise `Invalid` if the kind is unknown.
+    For example, PROFILE is another name for preference. Raise `Invalid` if the kind is unknown.
     """
     words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
     kind = words.get(value, value)
@@ -389,7 +397,7 @@ def new_version(
     candidate_text: str = "",
     at: datetime | None = None,
 ) -> MemoryVersion:
-    """Return the unsaved version of the memory's current text."""
+    """Return an unsaved version with the memory's current text."""
     return MemoryVersion(
         user_id=memory.user_id,
         memory=memory,
@@ -435,7 +443,7 @@ def facet_key(user_id: int) -> str:
 def drop_facets(user_id: int) -> None:
     """Drop the cached counts of the user's memory list when the current transaction is committed.
 
-    If Redis is unreachable, no error is raised, because the outdated counts can't be read either.
+    If Redis is unreachable, only a warning is logged; the cached counts expire by themselves.
     """
     transaction.on_commit(lambda: _drop(user_id))
 
@@ -448,9 +456,10 @@ def _drop(user_id: int) -> None:
 
 
 def record_refusals(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
-    """Record that secrets were refused, in the transaction that marks their text as processed.
+    """Record that secrets were refused.
 
-    `turn` is None if the text isn't a turn.
+    Call it in the transaction that marks the text as processed. `turn` is the turn that contained
+    the secrets, or None if they were in another text.
     """
     if refused:
         statements.insert(

@@ -29,14 +29,14 @@ _FOLDED = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)
 
 @dataclass(frozen=True)
 class Written:
-    """A stored memory as it was loaded, and the known memories to which it may be related."""
+    """A stored memory as it was loaded, and the similar memories with which to compare it."""
 
     memory: Memory
     candidate: Candidate
     known: Sequence[Known]
 
 
-def ask_later(memory: Memory, *, verdict: Verdict) -> None:
+def request_revision(memory: Memory, *, verdict: Verdict) -> None:
     """Enqueue the chat model's check of a memory that was stored without changing other memories.
 
     Does nothing if the memory isn't active, `verdict` is neither ADD nor KEEP_BOTH, or no chat
@@ -56,7 +56,7 @@ def ask_later(memory: Memory, *, verdict: Verdict) -> None:
     )
 
 
-def as_candidate(one: Draft | Memory) -> Candidate:
+def candidate_of(one: Draft | Memory) -> Candidate:
     """Convert an explicitly written text to a candidate for an arbiter."""
     return Candidate(
         kind=one.kind,
@@ -81,7 +81,7 @@ def find(user: User, *, memory_id: int, version: int) -> Memory | None:
 
 
 def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
-    """Return the memory with the similar active memories that are older."""
+    """Return the memory together with the older active memories that are similar to it."""
     known = similar_memories.similar_to(
         vector, user=user, content=memory.content, project=memory.project
     )
@@ -89,15 +89,16 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
     before = set(
         older.values_list("public_id", flat=True).filter(public_id__in=[one.id for one in known])
     )
-    return Written(memory, as_candidate(memory), [one for one in known if one.id in before])
+    return Written(memory, candidate_of(memory), [one for one in known if one.id in before])
 
 
 def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
-    If the memory is merged into another memory, it is archived as an input of the other memory's
-    new version, which has the sources of both. A repeated run finds the memory archived or awaiting
-    review, and does nothing.
+    The memory is merged into the similar memory that the decision names, and archived; the new
+    version of that memory has the sources of both. If the decision is REVIEW, or would let a text
+    of another origin change a text that the user wrote, the memory awaits review instead. A
+    repeated run finds the memory archived or awaiting review, and does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
     if met is None or decision.verdict in _BOTH_STAY:
@@ -112,7 +113,7 @@ def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
         if memory is None or target is None or not _unchanged(memory, target, written, met):
             return False
         if decision.verdict in _FOLDED and not _protected(target, memory, decision):
-            _fold(memory, target, draft, decision)
+            _merge_into_target(memory, target, draft, decision)
         else:
             _for_review(memory, target, similarity=met.similarity)
         _log(memory, target, met, decision)
@@ -129,7 +130,7 @@ def _protected(target: Memory, memory: Memory, decision: Decision) -> bool:
     return by_person and decision.verdict != Verdict.SKIP
 
 
-def _fold(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> None:
+def _merge_into_target(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> None:
     change = Change.REPLACED if decision.verdict == Verdict.REPLACE else Change.MERGED
     memory_writes.rewrite(
         target, draft, source=None, inputs=[memory_writes.current_version(memory)], change=change,

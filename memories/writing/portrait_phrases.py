@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from memories import language_steps
 from memories.models import Memory, MemoryStatus, MemoryVersion, PortraitPhrase
-from memories.portrait import most_telling
+from memories.portrait import portrait_memories
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Kind, Priority, User
@@ -73,7 +73,7 @@ def write(run: Run, *, user: User) -> int:
 def _unworded(user: User) -> list[Memory]:
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
-    return [one for one in most_telling(user) if one.wording is None]  # type: ignore[attr-defined]
+    return [one for one in portrait_memories(user) if one.wording is None]  # type: ignore[attr-defined]
 
 
 def _store(memories: Sequence[Memory], phrases: Sequence[str], *, user: User) -> int:

@@ -47,8 +47,8 @@ def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> N
 def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
     """Link a new memory to the memories that support it, with their similarity as the strength.
 
-    Memories from the same message or turn don't count as support, since two halves of a message
-    don't prove each other. A memory that has changed since the comparison is skipped. Safe to
+    Memories from the same message or turn don't count as support, since parts of one message
+    don't confirm each other. A memory that has changed since the comparison is skipped. Safe to
     repeat.
     """
     if not supports:
@@ -89,7 +89,7 @@ def _relation(
     if kind == RelationKind.CONTRADICTS:
         strength = max(_LEAST_CONTRADICTION, strength)
     elif verdict == Verdict.KEEP_BOTH and strength < SAME_MATTER:
-        return None  # that both statements are true gives no information
+        return None  # the verdict that both are true implies no relation between unlike statements
     return Relation(
         user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=strength
     )
@@ -110,9 +110,9 @@ def apply_other_verdicts(
     """Relate or supersede further memories that a new text affects.
 
     Return the ids of the superseded memories. A memory that has changed since the comparison is
-    skipped. A memory is superseded only if the new text is active and the memory isn't pinned; a
-    text that the user wrote is superseded only by another text of the user. If a memory may not be
-    superseded, a contradiction is stored instead.
+    skipped. A memory is superseded only if `memory` is active and the other memory is active or
+    archived, and not pinned; a text that the user wrote is superseded only by another text of the
+    user. If a memory may not be superseded, a contradiction is stored instead.
     """
     if not verdicts:
         return ()
@@ -147,14 +147,14 @@ def supersede(loser: Memory, *, by: Memory) -> None:
         earlier_texts.index_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
     loser.status, loser.superseded_by, loser.archived_at = MemoryStatus.SUPERSEDED, by, None
     loser.save(update_fields=["status", "superseded_by", "archived_at", "updated_at"])
-    audit_log.gather("memory.superseded", subject=by.user.subject, target=loser.public_id)
+    audit_log.record_together("memory.superseded", subject=by.user.subject, target=loser.public_id)
     webhook_events.memories(Event.MEMORY_UPDATED, user_id=by.user_id, ids=[loser.public_id])
     Memory.objects.filter(user=by.user_id, conflicts_with=loser).exclude(pk=by.pk).update(
         conflicts_with=by
     )
 
 
-def settle(memory: Memory, other: Memory) -> None:
+def settle_contradiction(memory: Memory, other: Memory) -> None:
     """Lower the strength of a contradiction on which the user has decided."""
     kind = RelationKind.CONTRADICTS
     _write(
@@ -162,13 +162,13 @@ def settle(memory: Memory, other: Memory) -> None:
     )
 
 
-def unsettle(memory: Memory, other: Memory) -> None:
-    """Remove the contradiction on which the user decided, since the decision is undone."""
+def reopen_contradiction(memory: Memory, other: Memory) -> None:
+    """Remove the settled contradiction between two memories, since the decision is undone."""
     settled = Relation.objects.filter(kind=RelationKind.CONTRADICTS, strength__lte=SETTLED)
     settled.filter(user=memory.user_id, memory=memory, other=other).delete()
 
 
-def settled_with(memory: Memory) -> set[str]:
+def settled_memories(memory: Memory) -> set[str]:
     """Return the public ids of memories whose contradiction with `memory` the user has settled.
 
     If there are any, the result also contains the id of `memory`.
@@ -183,7 +183,7 @@ def settled_with(memory: Memory) -> set[str]:
 
 
 def unsettled_with(memory: Memory) -> Memory | None:
-    """Return the newest memory in use whose contradiction with `memory` is unsettled, or None."""
+    """Return the newest active memory whose contradiction with `memory` is unsettled, or None."""
     rows = Memory.objects.filter(user=memory.user_id, status=MemoryStatus.ACTIVE)
     others = Relation.objects.filter(
         memory=memory, kind=RelationKind.CONTRADICTS, strength__gt=SETTLED

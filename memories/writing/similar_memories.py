@@ -1,4 +1,4 @@
-"""Find the memories with which to compare a statement: similar in meaning or words, of any kind."""
+"""Find memories and messages that are similar to a statement in meaning or wording."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_ROWS = 300
 # The nearest memories are always compared: an event and the state that it ends may share neither
 # words nor much meaning ("is pregnant", "had a son").
 _ALWAYS_INCLUDED = 5
-_MOST_SIMILAR = 12  # of each: the nearest memories, and those that share the most words
+_MOST_SIMILAR = 12  # limit for the nearest memories, and for those that share the most words
 
 
 # "IS TRUE" makes the planner read only this user's rows and look each up in a hash of eligible ids.
@@ -61,8 +61,8 @@ SELECT m.public_id, m.kind, m.content, s.cosine,
  ORDER BY s.cosine DESC, s.target_id
 """
 
-# Reads memories of every status and project, and the recycle bin, since a request to forget may
-# mean any stored memory.
+# Memories of every status and project are searched, including those in the recycle bin, since a
+# request to forget may refer to any stored memory.
 _MEANT = f"""
 WITH own AS MATERIALIZED (
     SELECT id FROM memories_memory WHERE user_id = %s AND hidden_at IS NULL),
@@ -129,7 +129,7 @@ _SHORTEST = 4  # letters and digits; unrelated messages may contain a shorter te
 
 @dataclass(frozen=True)
 class RequestMatch:
-    """A memory that a request to forget may mean.
+    """A memory to which a request to forget may refer.
 
     `similarity` is the cosine similarity of the vectors, clipped to the range 0-1.
     """
@@ -142,7 +142,7 @@ class RequestMatch:
 def find_request_matches(
     vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float, nearest: int
 ) -> list[RequestMatch]:
-    """Return the memories that a request to forget may mean.
+    """Return the memories to which a request to forget may refer.
 
     Each of these memories contains one of `terms`, is among the `nearest` most similar memories,
     has at least the cosine similarity `floor`, or has a version that contains `longest`.
@@ -163,8 +163,8 @@ def find_request_matches(
 def possible_source_messages(memory: Memory, *, few: int) -> list[int]:
     """Return the ids of the user's messages that may state a memory.
 
-    These are the `few` best by meaning and the `few` best by words. Messages that aren't indexed
-    yet aren't found.
+    These are the `few` messages that are most similar in meaning and the `few` that share the most
+    words with the memory. Messages that aren't indexed yet aren't found.
     """
     terms = sorted(set(segment.terms(memory.content)))
     user = memory.user_id
@@ -178,17 +178,17 @@ def possible_source_messages(memory: Memory, *, few: int) -> list[int]:
 def messages_containing(texts: Iterable[str], *, user: User) -> list[int]:
     """Return the ids of messages that contain one of the texts word for word.
 
-    The messages of the user and the assistant are searched. Parts of a text in square brackets were
-    added to the person's words; such a text also counts as contained if the message has it without
-    the brackets, or without these parts. Single words and texts of fewer
-    than `_SHORTEST` letters and digits are ignored.
+    The messages of the user and the assistant are searched. Parts of a text in square brackets are
+    additions to the user's own words; such a text is also searched for without the brackets, and
+    without the additions. Single words and texts of fewer than `_SHORTEST` letters and digits are
+    ignored.
     """
     said = {_plain(form) for text in texts for form in _forms(text)}
     said = {text for text in said if _is_statement(text)}
     if not said:
         return []
     found = statements.rows(_REPEATING, [user.pk, [_like(text) for text in said]])
-    # Words end at a word border: "she is 5" is not in "she is 50".
+    # A match starts and ends at a word boundary: "she is 50" doesn't contain "she is 5".
     whole = re.compile(
         rf"(?<!\w)(?:{'|'.join(map(re.escape, said))})(?!\w)", re.IGNORECASE | re.ASCII
     )
@@ -229,10 +229,10 @@ def similar_to(
     Hangzhou") far apart. Being selected only means "perhaps the same subject"; no threshold
     distinguishes a repetition from a contradiction.
     """
-    return ask_similar_to(Batch(), vector, user=user, content=content, project=project)()
+    return add_similar_query(Batch(), vector, user=user, content=content, project=project)()
 
 
-def ask_similar_to(
+def add_similar_query(
     batch: Batch,
     vector: Vectors,
     *,

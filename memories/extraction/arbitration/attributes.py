@@ -1,8 +1,9 @@
 """Recognise statements that give different attributes of one thing, such as name and industry.
 
-The reader model finds contradictions between statements like "my dog is called Rex" and "my dog is
-a beagle", because it was trained on few pairs with the same beginning. The wording of most
-statements shows which attribute they give; two that give different attributes both hold.
+The reader model wrongly finds contradictions between statements like "my dog is called Rex" and "my
+dog is a beagle", because it was trained on few pairs with the same beginning. The wording of most
+statements shows which attribute they give. Statements that give different attributes don't
+contradict each other.
 """
 
 from __future__ import annotations
@@ -33,24 +34,25 @@ _ATTRIBUTES = (
     "price",
     "amount",
 )
-_NAME_TAGS = ("nr", "eng")  # a Chinese text may also give a name by 是 alone
+_NAME_TAGS = ("nr", "eng")  # a Chinese text may also give a name with only 是 ("is")
 _NOUNS = {
     noun: re.compile(f"(?i)(?:{words})") for noun, words in table("attributes")["nouns"].items()
 }
 _CLAUSE = re.compile(r"[,，;；、。.!！]\s*|\s(?:and|but)\s")
 _POSSESSIVE = re.compile(r"['’]s?$")
-# What a subject may add to the common one: the attribute, as in "my dog's breed" or 公司规模.
+# What may stand between the shared subject and the verb: nothing, or an attribute, as in "my dog's
+# breed" or 公司规模 ("company size").
 _ONLY_NOUN = re.compile(r"(?:['’]s? (?:[a-z]+ )?[a-z]+|的?[\u4e00-\u7683\u7685-\u9fff]{2,3}|) *")
 _EDGE = " \t.。!！"
 
 
 def give_different_attributes(first: str, second: str, *, first_clause: bool = False) -> bool:
-    """Return whether two statements about one thing surely give different attributes of it.
+    """Return whether two statements clearly give different attributes of one thing.
 
-    Both must begin with the same subject ("my company", 女儿), and all attributes that they give
-    must be recognised and different, or one gives only the name ("is called Ana", 叫小闵) and
-    the other doesn't say what the subject is. With `first_clause`, only what is said first is
-    compared: a name is another matter than an industry, even if more follows.
+    Both must begin with the same subject ("my company"), and neither may contain a negation. Either
+    all their attributes must be recognised and different, or one statement must give only the name
+    ("is called Ana", 叫小闵) while the other can't give a name. With `first_clause`, only the first
+    clause of each statement is compared.
     """
     texts = [_OWNER.sub("", ADDED_DATE.sub("", text).strip(_EDGE)) for text in (first, second)]
     rests = _rests(*texts)
@@ -114,7 +116,10 @@ def _of_clause(clause: str) -> set[str]:
 
 
 def _is_at_place(clause: str) -> bool:
-    """Return whether a Chinese clause says only where something is: 在市中心, not 在招人."""
+    """Return whether a Chinese clause says only where something is.
+
+    在市中心 ("in the city centre") does, but 在招人 ("is hiring") doesn't.
+    """
     if not clause.startswith("在"):
         return False
     tags = [tag for _, tag in rjieba.tag(clause[1:16])]

@@ -1,8 +1,8 @@
 """Decide which memory a statement corrects or ends.
 
-A statement ends a memory if it says that the memory no longer holds. The reader model is often
-wrong about "now" and "moved": it reports a newer value for a memory about something else. So a
-correction may replace only a memory that names the same thing.
+A statement ends a memory if it says that the memory no longer holds. The words "now" and "moved"
+often mislead the reader model: it reports a newer value for a memory about something else.
+Therefore, a correction may replace only a memory that names the same thing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from foundation.text import segment
 from memories.extraction.arbitration import attributes, pairs
-from memories.extraction.arbitration.editions import Finding, differ_in_one_value
+from memories.extraction.arbitration.page_editions import Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
 from memories.extraction.corrections.contrasts import contrasts, renaming
@@ -60,12 +60,28 @@ class TopicOverlap(IntEnum):
     SAME = 2
 
 
+def are_strangers(candidate: Candidate, memory: Known) -> bool:
+    """Return whether two statements share no words and have little similarity in meaning."""
+    shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
+    return not shared and memory.similarity < STRANGERS
+
+
+def is_only_planned(candidate: Candidate, memory: Known, relation: Relation) -> bool:
+    """Return whether the candidate is a plan and the memory isn't.
+
+    Return False if the candidate corrects or ends an event.
+    """
+    reasons = (reason.endswith(".planned") for reason in candidate.reasons)
+    moved = memory.kind == "event" and (candidate.corrects or relation is Relation.ENDED)
+    return (candidate.kind == "task" or any(reasons)) and memory.kind != "task" and not moved
+
+
 def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Finding | None:
     """Return the finding that overrides the reader model's relation, or None to use the relation.
 
     A correction may replace only a memory that names the same thing. If the correction also names
-    the old value, the memory must contain that value. The user reviews a statement that ends a
-    memory if the two share only one word of many.
+    the old value, the memory must contain that value. If a statement ends a memory with which it
+    shares only one word of many, the user reviews it.
     """
     if _gives_new_amount(candidate, memory, reading):
         return Finding(Verdict.REPLACE, "corrected")
@@ -131,7 +147,10 @@ def _share_only_name(candidate: Candidate, memory: Known) -> bool:
 
 
 def _names_matter(text: str) -> bool:
-    """Return whether the `telling_words` of a text are more than figures and single characters."""
+    """Return whether the `telling_words` of a text include more than numbers and single characters.
+
+    The unit 岁 ("years old") also counts.
+    """
     return any(
         not _FIGURE.search(word) and (len(word) > 1 or word in _UNITS)
         for word in telling_words(text)
@@ -146,7 +165,8 @@ def _addresses(text: str) -> bool:
 def reports_move(candidate: Candidate, memory: Known, *, languages: str = "en_zh") -> bool:
     """Return whether the candidate reports a move, and the memory says where the person lives.
 
-    `languages` is en_zh, or other for those in which the reader model has learned no pairs.
+    `languages` is "en_zh", or "other" for the languages in which the reader model wasn't trained on
+    pairs.
     """
     moved, home = (ADDED.sub("", one.content).strip() for one in (candidate, memory))
     has_moved = PATTERNS[f"moved_home_{languages}"].search(moved)
@@ -154,11 +174,13 @@ def reports_move(candidate: Candidate, memory: Known, *, languages: str = "en_zh
 
 
 def corrected_texts(candidate: Candidate, known: Sequence[Known]) -> list[tuple[Known, str]]:
-    """Return the memories with the wrong value that a candidate corrects, and their right texts.
+    """Return the memories that contain the value that a candidate corrects, and their new texts.
 
     The candidate must name both values, as in 豆豆是一年级，不是二年级 ("Doudou is in first grade,
-    not in second"). If it names nothing else, as 不是苏州是无锡 ("not Suzhou but Wuxi"), it must
-    fit a single memory. A name that was told wrong is corrected in any memory that contains it.
+    not in second"). If it names nothing else, as in 不是苏州是无锡 ("not Suzhou but Wuxi"), and
+    several memories match, none is returned. A wrong name is corrected in every memory that
+    contains it. Disabled memories are left out. A constraint is corrected only by another
+    constraint, or if a name is wrong.
     """
     if not candidate.corrects or not candidate.old_value:
         return []
@@ -192,9 +214,9 @@ def _finding_of_other_value(
     shared, named = _shared_and_named(candidate, memory)
     besides = shared - owner_names(candidate.content, memory.content)
     if not besides and reading.share < _SURE_OF_END:
-        return BOTH_HOLD  # "Theo is 27" holds although he isn't in Lyon any more
+        return BOTH_HOLD  # "Theo is 27" holds even though he has left Lyon
     if besides and besides < shared and all(_is_character(word) for word in besides):
-        return CONTRADICTS  # 吃 is in most of what is known of a person's meals and pills
+        return CONTRADICTS  # 吃 ("eat", "take") is in most memories about meals and pills
     unsure = len(shared) == 1 and (reading.share < _SURE_OF_END or shared <= named)
     return CONTRADICTS if old or (ends and unsure) else None
 
@@ -215,8 +237,8 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
 def protect_other_parts(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
     """Return the finding, or a safer one if a new value would destroy other parts of a memory.
 
-    In "off Wednesdays and Sundays", only the day that the candidate exchanges is replaced. If it is
-    unclear which part is meant, the person is asked.
+    For example, "my day off moved from Wednesday to Monday" changes only one of the days in "I'm
+    off Wednesdays and Sundays". If it is unclear which part is meant, the person is asked.
     """
     if finding.reason not in ("corrected", "newer_value", "contradicts"):
         return finding
@@ -231,11 +253,11 @@ def protect_other_parts(candidate: Candidate, memory: Known, finding: Finding) -
 
 
 def _has_other_parts(candidate: Candidate, memory: Known) -> bool:
-    """Return True if the candidate shares words with some parts of the memory, but not with all.
+    """Return whether the candidate shares words with some parts of the memory, but not with others.
 
-    A missing part counts if it contains a word that is neither a weekday nor a figure, and if the
-    candidate contains less than half of the memory's words; otherwise it restates the memory. A
-    missing weekday always counts if the shared parts contain a different weekday.
+    The other parts count if they contain a word that is neither a weekday nor a number, and the
+    candidate contains less than half of the memory's words; a candidate with more of them restates
+    the memory. They also count if they contain one weekday and the shared parts another.
     """
     ours, said = telling_words(candidate.content), ADDED.sub("", memory.content)
     parts = [telling_words(part) for part in PATTERNS["part"].split(said)]
@@ -252,9 +274,10 @@ def _is_no_value(word: str) -> bool:
 
 
 def apply_exchanged_value(candidate: Candidate, memory: Known) -> str:
-    """Return the memory's text with the value that the candidate exchanges, or an empty string.
+    """Return the memory's text with the candidate's new value, or an empty string.
 
-    The two must name the same thing: a weekday alone is in many memories.
+    The two must share a word that is neither a weekday nor a number, or both must be about a day
+    off, because many memories contain the same weekday.
     """
     text = with_exchanged_value(ADDED_DATE.sub("", memory.content), candidate.content)
     terms = [telling_words(one.content) for one in (candidate, memory)]
@@ -264,7 +287,7 @@ def apply_exchanged_value(candidate: Candidate, memory: Known) -> str:
 
 
 def _gives_new_amount(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Return whether a candidate only gives a new amount of what a memory counts.
+    """Return whether a candidate only gives a new amount for something that a memory counts.
 
     The memory must say more than the candidate, and the reader model must find a newer value, or a
     conflict if the person corrected the memory.
@@ -291,14 +314,14 @@ def corrected_part(candidate: Candidate, memory: Known) -> str:
     old = candidate.old_value
     said = f"{candidate.content}, not {old}" if old else ""
     if not telling_words(" ".join(ADDED.findall(memory.content))).isdisjoint(telling_words(old)):
-        return ""  # the old value isn't in the person's own words
+        return ""  # the old value is in context that was added to the person's own words
     texts = (one.corrected(memory.content) for one in contrasts(said))
     text = next(filter(None, texts), "")
     return text if telling_words(text) - telling_words(candidate.content) else ""
 
 
 def owners(candidate: Candidate, memory: Known) -> Ownership:
-    """Return whether the candidate and the memory are about the same person.
+    """Return whether the candidate and the memory are about the same person, or this is unsure.
 
     A memory that contains the old value of a correction counts as being about the same person:
     "it's Theo, not Mia" corrects a memory about Mia.
@@ -336,10 +359,10 @@ def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], se
 
 
 def name_same_matter(candidate: Candidate, memory: Known) -> bool:
-    """Return whether two statements share a word that tells what they are about, or are similar.
+    """Return whether two statements share one of their `telling_words`, or are similar in meaning.
 
-    The reader model finds a newer value of anything in statements with words of change, such as
-    现在 ("now") and "moved". So without this, such a statement may overwrite an unrelated memory.
+    The reader model often takes a statement with a word of change, such as 现在 ("now") or "moved",
+    for a newer value of an unrelated memory. This check keeps that memory from being overwritten.
     """
     shared = telling_words(candidate.content) & telling_words(memory.content)
     return bool(shared) or memory.similarity >= STRANGERS
@@ -359,7 +382,7 @@ def topic_overlap(memory: Known, candidate: Candidate) -> TopicOverlap:
 def telling_words(text: str) -> set[str]:
     """Return the words that say what a text is about, without stop words and words of time.
 
-    Weekdays are shortened ("tue").
+    Weekdays are shortened: "Tuesdays" becomes "tue".
     """
     terms = set(segment.terms(ADDED_DATE.sub(" ", text)))
     terms -= segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS | _WORDS_OF_TIME
@@ -377,16 +400,19 @@ def is_denial(candidate: Candidate, memory: Known) -> bool:
 
 
 def ends_part(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a candidate ends only some items of a list such as "Figma, Linear and Notion".
+    """Return whether a candidate ends only some items of a list of at least three.
 
-    Two items don't count as a list.
+    For example, "I stopped using Figma" ends one item of "I use Figma, Linear and Notion".
     """
     items = [item for item in _items(memory.content) if item]
     return len(items) > 2 and _touches_part(candidate, items)
 
 
 def changes_part(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a candidate updates some figures of a list: "Zuri is 9 and Theo is 6"."""
+    """Return whether a candidate is about some, but not all, of the items with numbers in a list.
+
+    For example, "Zuri is 10" is about one item of "Zuri is 9 and Theo is 6".
+    """
     items = _items(memory.content, only=_FIGURE)
     of_each = set.intersection(*items) if items else set()
     return len(items) > 1 and _touches_part(candidate, [item - of_each for item in items])

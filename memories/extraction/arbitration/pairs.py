@@ -19,6 +19,7 @@ from foundation.text import segment
 from foundation.text.shingles import has_han
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.types import Candidate, Known
+from memories.reader.statements import UNRELATED_BY_ENCODER
 
 LONGEST = 400  # characters; a longer text counts as a document and isn't compared
 
@@ -44,7 +45,7 @@ class PairReader(Protocol):
     def relations(self, pairs: Sequence[tuple[str, str]], /) -> Sequence[Mapping[str, float]]:
         """Return the probability of each relation, for each pair (known, new) of texts.
 
-        The probabilities of a pair sum to 1.
+        The probabilities of a pair sum to 1. `UNRELATED_BY_ENCODER` may be given in addition.
         """
         ...
 
@@ -71,10 +72,16 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Reading:
-    """The relation of two texts; `share` is its probability according to the reader model."""
+    """The relation of two texts; `share` is its probability according to the reader model.
+
+    `unrelated` is the probability that they are unrelated, and `unrelated_by_encoder` the same
+    according to the encoder alone.
+    """
 
     relation: Relation
     share: float
+    unrelated: float
+    unrelated_by_encoder: float
 
 
 DEFAULT = Thresholds()
@@ -102,7 +109,9 @@ def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresh
     elif _are_taste_and_habit(old, new):
         _move(given, [Relation.CONTRADICTS], to=Relation.UNRELATED)
     relation = _likeliest(given, thresholds)
-    return Reading(relation, float(shares.get(relation, 0.0)))
+    unrelated = float(shares.get(Relation.UNRELATED, 0.0))
+    by_encoder = float(shares.get(UNRELATED_BY_ENCODER, unrelated))
+    return Reading(relation, float(shares.get(relation, 0.0)), unrelated, by_encoder)
 
 
 def _move(shares: dict[Relation, float], relations: Iterable[Relation], *, to: Relation) -> None:
@@ -214,7 +223,7 @@ _PIECES = re.compile(r"；|; ")
 
 
 def fold(text: str) -> str:
-    """Normalise a text for comparison: unify case, character width, spaces and end punctuation."""
+    """Normalise case, character width and spaces for comparison; strip punctuation at the ends."""
     return " ".join(segment.normalise(text).split()).strip(_END)
 
 
@@ -227,7 +236,7 @@ def fuller_text(old: str, new: str) -> str | None:
 
 
 def join(texts: Iterable[str]) -> str:
-    """Join the texts with semicolons, leaving out repetitions."""
+    """Join the texts with semicolons, leaving out parts that another part repeats or continues."""
     given = [text.strip() for text in texts if text.strip()]
     if len(given) < 2:
         return "".join(given)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from foundation.text import segment
-from memories.extraction.arbitration import conflicts, editions, pairs
+from memories.extraction.arbitration import conflicts, page_editions, pairs
 from memories.extraction.arbitration.conflicts import BOTH_HOLD, CONTRADICTS
-from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Finding
+from memories.extraction.arbitration.page_editions import NEWER, NOTHING_NEW, Finding
 from memories.extraction.arbitration.pairs import (
     CONFLICTS,
     DEFAULT,
@@ -35,12 +35,12 @@ _RANK = (
 )  # fmt: skip
 # With a lower confidence, a candidate may not replace a known memory; the user decides.
 SURE_ENOUGH = 0.5
-# Cosine of the bundled embedder that texts on the same matter reach and unrelated texts don't.
+# Minimum cosine (of the bundled embedder's vectors) of texts on the same matter.
 SAME_MATTER = 0.55
-# The same as `SURE_OF_STRANGERS`, for a contradiction.
-_SURE_OF_CONTRADICTION = 0.95
+_SURE_OF_CONTRADICTION = 0.95  # the same as `SURE_OF_STRANGERS`, for a contradiction
+_PERHAPS_OTHER = 0.3  # probability of "unrelated" above which no detail is merged
 _SURE_OF_BOTH = 0.96  # from this probability of "unrelated", the pair isn't compared in reverse
-_HESITATES = 0.9  # probability of "unrelated" below which the model is unsure
+_HESITATES = 0.9  # probability of "unrelated" below which the encoder is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
 _SAME_STATEMENT = 0.5  # minimum share of the shorter memory's terms that the other has too
@@ -50,7 +50,7 @@ GONE = frozenset(["superseded", "archived"])
 _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insight"])
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
-_PLAN, _EVENT = "task", "event"
+_EVENT = "event"
 
 UNRELATED = Finding(None)
 # Each statement adds to the other, but the merged text would be too long.
@@ -61,17 +61,18 @@ UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 class Comparison:
     """A known memory and its relation to the candidate.
 
-    `share` is the reader model's probability for this relation. `is_read` means that the model
-    compared the two texts. `may_support` means that both statements hold and that one may support
-    the other.
+    `reading` is the relation according to the reader model; None if the model wasn't asked.
     """
 
     memory: Known
     finding: Finding
-    share: float = 1.0
-    may_support: bool = False
-    is_read: bool = False
+    reading: Reading | None = None
     corrected: str = ""  # the text of the memory with a corrected value
+
+    @property
+    def share(self) -> float:
+        """Return the reader model's probability for the relation, or 1 if it wasn't asked."""
+        return self.reading.share if self.reading else 1.0
 
 
 class BundledArbiter:
@@ -105,8 +106,8 @@ class BundledArbiter:
     def compare(self, candidate: Candidate, known: Sequence[Known]) -> list[Comparison]:
         """Return each known memory that was compared with the candidate, and how the two relate.
 
-        If a memory has the same text as the candidate, or the text that the candidate corrects,
-        only that memory is returned.
+        Superseded and archived memories are skipped. If a memory has the same text as the
+        candidate, or the text that the candidate corrects, only that memory is returned.
         """
         present = [memory for memory in known if memory.status not in GONE]
         same, wrong = pairs.fold(candidate.content), pairs.fold(candidate.overrules)
@@ -131,7 +132,7 @@ class BundledArbiter:
     def _read_pairs(self, candidate: Candidate, known: Sequence[Known]) -> Iterator[Comparison]:
         """Yield how the candidate relates to each memory, in the given order.
 
-        If `most_pairs` is set, stop at the first memory that already says the same, since the
+        If `most_pairs` is set, stop at the first memory that says the same thing, since the
         verdict is then SKIP. Corrections and project pages are compared with all memories.
         """
         quickly = self._most_pairs is not None
@@ -140,8 +141,7 @@ class BundledArbiter:
             pair = (memory.content, candidate.content)
             [reading] = pairs.read(self._reader, [pair], thresholds=self.thresholds)
             finding = _finding(candidate, memory, reading)
-            supports = _may_support(candidate, memory, reading)
-            yield Comparison(memory, finding, reading.share, supports, is_read=True)
+            yield Comparison(memory, finding, reading)
             if may_end and finding.verdict is Verdict.SKIP:
                 return
 
@@ -161,7 +161,7 @@ class BundledArbiter:
         """
         if decision.verdict not in _ON_ITS_OWN:
             return decision
-        near = [pair for pair in comparisons if pair.may_support]
+        near = [pair for pair in comparisons if _may_support(candidate, pair)]
         near = sorted(near, key=lambda pair: -pair.memory.similarity)[: self._supports(comparisons)]
         readings = pairs.read(
             self._reader,
@@ -172,7 +172,7 @@ class BundledArbiter:
         supports = [
             pair.memory.id
             for pair, back in found
-            if back.relation not in CONFLICTS and (pair.share < _HESITATES or _hesitates(back))
+            if back.relation not in CONFLICTS and _hesitates(pair.reading, back)
         ]
         return replace(decision, supports=tuple(supports))
 
@@ -180,14 +180,14 @@ class BundledArbiter:
         """Return how many pairs may still be compared in the reverse direction."""
         if self._most_pairs is None:
             return _MOST_SUPPORTS
-        return max(0, self._most_pairs - sum(pair.is_read for pair in comparisons))
+        return max(0, self._most_pairs - sum(pair.reading is not None for pair in comparisons))
 
 
 def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
     """Return the decision on a candidate: the verdict is the strongest finding.
 
-    The other findings are listed in `others`. If one of the memories is an older edition of the
-    candidate's project page, the candidate changes no other page.
+    The other findings are listed in `others`. If some of the memories are editions of the
+    candidate's project page, the candidate changes only these.
     """
     touched = [pair for pair in comparisons if pair.finding.verdict is not None]
     if not touched:
@@ -223,13 +223,13 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
     of_project = _are_of_projects(candidate, memory)
     found: Finding | None = None
     if _are_documents(candidate, memory):
-        found = editions.edition_of(
+        found = page_editions.edition_of(
             new, old, similarity=memory.similarity, of_project=of_project
         ) or _finding_if_both_hold(memory)
-    elif of_project and editions.have_other_subjects(new, old):
+    elif of_project and page_editions.have_other_subjects(new, old):
         found = _finding_if_both_hold(memory)
-    elif of_project and editions.have_one_subject(new, old):
-        found = NEWER if editions.differ_in_one_value(new, old) else None
+    elif of_project and page_editions.have_one_subject(new, old):
+        found = NEWER if page_editions.differ_in_one_value(new, old) else None
     return restrict_finding(candidate, memory, found) if found else None
 
 
@@ -246,13 +246,13 @@ def _is_own_page(candidate: Candidate, pair: Comparison) -> bool:
 def _may_change(pair: Comparison, first: Comparison, candidate: Candidate) -> bool:
     """Return whether a candidate that replaces `first` may also change the memory of `pair`.
 
-    A statement may replace several memories only if the memories say the same. A project page may
+    A statement may replace several memories only if they say the same thing. A project page may
     replace several pages only if their texts are as similar as editions of one page.
     """
     if not pair.finding.is_conflict:
         return True
     if _are_of_projects(candidate, pair.memory):
-        return editions.are_worded_alike(
+        return page_editions.are_worded_alike(
             Document(first.memory.content), Document(pair.memory.content)
         )
     terms = [set(segment.terms(one.memory.content)) for one in (first, pair)]
@@ -267,10 +267,10 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     contradicts = relation is Relation.CONTRADICTS
     sure = _SURE_OF_CONTRADICTION if contradicts else conflicts.SURE_OF_STRANGERS
     is_doubtful = memory.kind == "constraint" or relation is Relation.REFINES
-    if (is_doubtful or reading.share < sure) and are_strangers(candidate, memory):
+    if (is_doubtful or reading.share < sure) and conflicts.are_strangers(candidate, memory):
         relation = Relation.UNRELATED
     limited = conflicts.find_override(candidate, memory, replace(reading, relation=relation))
-    if relation in CONFLICTS and _is_only_planned(candidate, memory, relation):
+    if relation in CONFLICTS and conflicts.is_only_planned(candidate, memory, relation):
         found = BOTH_HOLD  # the current state holds until the planned change happens
     elif limited:
         found = limited
@@ -281,7 +281,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     elif relation is Relation.SAME:
         found = Finding(Verdict.SKIP, "same_meaning")
     elif relation is Relation.REFINES:
-        found = _refinement_finding(candidate, memory)
+        found = _refinement_finding(candidate, memory, reading)
     elif relation is Relation.UNRELATED:
         found = _finding_if_both_hold(memory)
     else:
@@ -290,48 +290,43 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     return restrict_finding(candidate, memory, found, ends_surely=ends_surely)
 
 
-def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+def _may_support(candidate: Candidate, pair: Comparison) -> bool:
     """Return whether one of two statements may support the other.
 
-    Both must hold and be similar in meaning, and the reader model must not be sure that they are
+    Both must hold and be similar in meaning, and the encoder must not be sure that they are
     unrelated.
     """
-    both_hold = reading.relation is Relation.UNRELATED and memory.status == "active"
-    unsure = both_hold and reading.share < _SURE_OF_BOTH
+    memory, reading = pair.memory, pair.reading
+    if reading is None or reading.relation is not Relation.UNRELATED or memory.status != "active":
+        return False
+    unsure = reading.unrelated_by_encoder < _SURE_OF_BOTH
     return unsure and memory.similarity >= _LEAST_LIKE and not _begin_alike(candidate, memory)
 
 
-def _hesitates(reading: Reading) -> bool:
-    """Return whether the reader model is unsure that two statements are unrelated.
+def _hesitates(*readings: Reading | None) -> bool:
+    """Return whether any reading of two statements leaves it open that they are related.
 
-    The model is sure if the two only have a common topic ("likes tea", "likes coffee"). It is
-    unsure in one direction if one statement makes the other likelier ("moves to Lisbon", "looks for
-    a flat in Lisbon").
+    The encoder is sure that they aren't if they only share a topic ("likes tea", "likes coffee").
+    It is unsure if one makes the other likelier ("moves to Lisbon", "looks for a flat in Lisbon").
     """
-    return reading.relation is not Relation.UNRELATED or reading.share < _HESITATES
+    return any(
+        one.relation is not Relation.UNRELATED or one.unrelated_by_encoder < _HESITATES
+        for one in readings
+        if one
+    )
 
 
 def _begin_alike(candidate: Candidate, memory: Known) -> bool:
-    """Return whether both statements begin with the same two words, like list items ("I like")."""
+    """Return whether both statements begin with the same two words, like list items ("I like").
+
+    Beginnings such as "I am" or "I have", or with 在 as second word, don't count.
+    """
     first, second = (_first_words(statement.content) for statement in (candidate, memory))
     return first == second and first[-1:] not in (["am"], ["have"], ["在"])
 
 
 def _first_words(text: str) -> list[str]:
     return [word for word in segment.words(pairs.fold(text)) if word[0].isalnum()][:2]
-
-
-def are_strangers(candidate: Candidate, memory: Known) -> bool:
-    """Return whether two statements share no words and have little similarity in meaning."""
-    shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
-    return not shared and memory.similarity < conflicts.STRANGERS
-
-
-def _is_only_planned(candidate: Candidate, memory: Known, relation: Relation) -> bool:
-    """Return whether only the candidate is a plan, and it doesn't correct or call off an event."""
-    reasons = (reason.endswith(".planned") for reason in candidate.reasons)
-    moved = memory.kind == _EVENT and (candidate.corrects or relation is Relation.ENDED)
-    return (candidate.kind == _PLAN or any(reasons)) and memory.kind != _PLAN and not moved
 
 
 def _are_of_projects(candidate: Candidate, memory: Known) -> bool:
@@ -367,7 +362,7 @@ def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
     new, old = Document(candidate.content), Document(memory.content)
     if new.words == old.words or pairs.fuller_text(old.text, new.text) == old.text:
         return False
-    return editions.have_one_subject(new, old) or editions.differ_in_one_value(
+    return page_editions.have_one_subject(new, old) or page_editions.differ_in_one_value(
         new, old, telling=True
     )
 
@@ -385,8 +380,12 @@ def _finding_if_both_hold(memory: Known) -> Finding:
     return BOTH_HOLD if memory.similarity >= SAME_MATTER else UNRELATED
 
 
-def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
-    """Return the verdict if one statement is more precise: keep the fuller text, or merge both."""
+def _refinement_finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
+    """Return the finding if one statement is more precise: keep the fuller text, or merge both.
+
+    If the two may be about different matters, both are kept ("Lives in Brno", "Works in Brno at
+    the hospital").
+    """
     text = pairs.fuller_text(memory.content, candidate.content)
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
@@ -394,6 +393,8 @@ def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
         return Finding(Verdict.REPLACE, "says_more")
     if (candidate.kind in PLANS) != (memory.kind in PLANS):
         return _finding_if_both_hold(memory)  # a plan isn't a detail of a lasting statement
+    if reading.unrelated > _PERHAPS_OTHER:
+        return _finding_if_both_hold(memory)
     return Finding(Verdict.MERGE, "adds_detail")
 
 
@@ -405,7 +406,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
         is_same = conflicts.name_same_matter(candidate, memory)
         return Finding(Verdict.REPLACE, "no_longer") if is_same else CONTRADICTS
     new, old = Document(candidate.content), Document(memory.content)
-    if _are_of_projects(candidate, memory) and editions.differ_in_one_value(new, old):
+    if _are_of_projects(candidate, memory) and page_editions.differ_in_one_value(new, old):
         return NEWER
     if conflicts.changes_part(candidate, memory):
         return CONTRADICTS
@@ -458,7 +459,7 @@ def _is_of_a_person(finding: Finding) -> bool:
 
 
 def is_earlier(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate is about a time over a day before the memory was stated."""
+    """Return whether the candidate's time is more than a day before the memory was stated."""
     occurred, since = candidate.occurred_at, memory.said_at
     return bool(occurred and since and occurred < since - timedelta(days=1))
 

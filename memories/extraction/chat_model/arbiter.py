@@ -1,9 +1,9 @@
 """Arbitration by a chat model, which is asked only if the bundled reader model is unsure.
 
-The reader model compares pairs of statements. The chat model's verdict is used unless it would
-silently lose or contradict a memory; in that case, the user decides. If the chat model's answer
-isn't one of the offered verdicts on one of the offered memories, the reader model's decision is
-used.
+The reader model compares pairs of statements. The chat model's verdict is checked: if it would
+silently lose or contradict a memory, the user decides, or the reader model's decision is used if
+the candidate is a correction or an explicit request. The reader model's decision is also used if
+the chat model's answer isn't one of the offered verdicts on one of the offered memories.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from foundation.errors import ProviderError
 from foundation.providers.base import TooLong
 from foundation.text import segment
 from memories.extraction import masking
-from memories.extraction.arbitration.conflicts import CONTRADICTS
-from memories.extraction.arbitration.editions import Finding
+from memories.extraction.arbitration.conflicts import CONTRADICTS, are_strangers
+from memories.extraction.arbitration.page_editions import Finding
 from memories.extraction.arbitration.pairs import MOST_RESULTS, Joined
 from memories.extraction.arbitration.verdicts import (
     SURE_ENOUGH,
     BundledArbiter,
     Comparison,
-    are_strangers,
     decide,
     decision_on,
     restrict_finding,
 )
-from memories.extraction.chat_model import prompts, questions
-from memories.extraction.chat_model.questions import Asker
+from memories.extraction.chat_model import model_calls, prompts
+from memories.extraction.chat_model.model_calls import Asker
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from memories.extraction.wording.languages import language_of
 from memories.screening import secret_search
@@ -62,11 +61,11 @@ class ModelArbiter:
         if not offered:
             return ruled
         named, answer = self._answer(candidate, offered)
-        verdict = questions.one_of(answer.get("verdict"), among=prompts.VERDICTS, default="")
-        target = named.get(questions.clean_text(answer.get("id")))
+        verdict = model_calls.one_of(answer.get("verdict"), among=prompts.VERDICTS, default="")
+        target = named.get(model_calls.clean_text(answer.get("id")))
         if not verdict or (target is None and verdict not in ("ADD", "KEEP_BOTH")):
             return replace(ruled, reasons=(*ruled.reasons, "model_unclear"))
-        text = questions.clean_text(answer.get("content"))[: prompts.LONGEST_CONTENT]
+        text = model_calls.clean_text(answer.get("content"))[: prompts.LONGEST_CONTENT]
         return _checked(candidate, Verdict(verdict), target, text, ruled)
 
     def _unsure(self, comparisons: Sequence[Comparison], ruled: Decision) -> list[Known]:
@@ -100,7 +99,7 @@ class ModelArbiter:
 
 
 def _verdict(answer: str) -> dict[str, Any]:
-    return questions.fields(answer, name="verdict")
+    return model_calls.fields(answer, name="verdict")
 
 
 def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
@@ -149,7 +148,7 @@ def _checked(
 
 
 def _is_doubtful(candidate: Candidate, target: Known) -> bool:
-    """Return whether the person must decide: they wrote the memory, or the candidate is unsure.
+    """Return whether the person must decide, because they wrote the memory or confidence is low.
 
     A correction or an explicit request to remember needs no decision.
     """
@@ -164,7 +163,10 @@ _DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没
 
 
 class Ungrounded(ProviderError):
-    """Raised if a joined text doesn't match the memories it joins; asking again wouldn't help."""
+    """Raised if a joined text doesn't match the memories it joins, or memories are joined twice.
+
+    Asking again wouldn't help.
+    """
 
     def __init__(self) -> None:
         super().__init__("The model's answer doesn't say what the memories say.", retryable=False)
@@ -195,17 +197,17 @@ class ModelConsolidator:
 
 def _items(answer: str) -> list[dict[str, Any]]:
     """Return all items of the answer; raise `Unreadable` if an item isn't a JSON object."""
-    found = questions.fields(answer, name="joined")["joined"]
+    found = model_calls.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise questions.Unreadable
+        raise model_calls.Unreadable
     return found
 
 
 def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[str]) -> Joined:
     said = item.get("from")
-    given = [questions.clean_text(name) for name in said] if isinstance(said, list) else []
+    given = [model_calls.clean_text(name) for name in said] if isinstance(said, list) else []
     places = sorted({names[name] for name in given if name in names})
-    content = questions.clean_text(item.get("content"))
+    content = model_calls.clean_text(item.get("content"))
     known = all(name in names for name in given)
     if not known or len(places) < 2 or not is_grounded(content, [texts[place] for place in places]):
         raise Ungrounded
@@ -213,10 +215,10 @@ def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[s
 
 
 def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> bool:
-    """Return whether `content` says everything that `texts` say, and nothing else.
+    """Return whether `content` appears to say what `texts` say, and nothing else.
 
-    `content` must also be in the language of one of the texts. `kept` is the minimum share of each
-    text's words that `content` must contain.
+    It must contain most of each text's words (`kept` is the minimum share) and the same numbers,
+    add few words, be in the language of one of the texts, and contain no secret.
     """
     longest = min(prompts.LONGEST_CONTENT, sum(map(len, texts)) + _JOINED)
     if not content or len(content) > longest or secret_search.find(content):

@@ -16,7 +16,8 @@ from typing import Any
 from foundation.providers.base import TooLong
 from foundation.text import segment, tokens
 from memories.extraction import masking
-from memories.extraction.chat_model import prompts, questions
+from memories.extraction.chat_model import model_calls, prompts
+from memories.extraction.chat_model.model_calls import Asker, pieces
 from memories.extraction.chat_model.proof import (
     Quotable,
     Spoken,
@@ -24,7 +25,6 @@ from memories.extraction.chat_model.proof import (
     figures,
     prove_candidate,
 )
-from memories.extraction.chat_model.questions import Asker, pieces
 from memories.extraction.types import (
     OWNER_UNSURE,
     Candidate,
@@ -47,8 +47,9 @@ _CONTEXT = 400  # tokens of each context message
 class ModelExtractor:
     """Extract candidates with a chat model; the bundled extractor finds commands and secrets.
 
-    Secrets, quotations and pasted text are masked before anything is sent. If the person asked for
-    a statement to be remembered, the statement is kept even if the chat model overlooks it.
+    Secrets are masked in all texts that are sent; in the message itself, quotations and pasted text
+    are hidden as well. If the person asked for a statement to be remembered, the statement is kept
+    even if the chat model overlooks it.
     """
 
     name = "model"
@@ -98,7 +99,7 @@ class ModelExtractor:
         """Return the candidates that the model finds in `text`, asking about one piece at a time.
 
         If a question is too long for the model, its context is left out; if that isn't enough, the
-        pieces are made smaller.
+        pieces are made smaller. Raise `TooLong` if even the smallest pieces are too long.
         """
         found: list[Candidate] = []
         for piece in tokens.split(text, size=size, overlap=_OVERLAP):
@@ -117,14 +118,14 @@ class ModelExtractor:
         return found
 
 
-def _memories(spoken: Spoken, answer: str) -> questions.Kept[Candidate]:
-    read = questions.items(
+def _memories(spoken: Spoken, answer: str) -> model_calls.Kept[Candidate]:
+    read = model_calls.items(
         answer, name="memories", most=prompts.MOST_CANDIDATES, shape={"content": str, "quote": str}
     )
     found = [
         candidate for item in read.items if (candidate := prove_candidate(item, spoken)) is not None
     ]
-    return questions.Kept(found, read.dropped + len(read.items) - len(found))
+    return model_calls.Kept(found, read.dropped + len(read.items) - len(found))
 
 
 def _spans(ruled: Extraction, *, role: str) -> list[str]:
@@ -245,8 +246,8 @@ class ModelJointReader:
             return self._stretch(turns[:half]) + self._stretch(turns[half:])
 
 
-def _read(turns: Sequence[JointTurn], answer: str) -> questions.Kept[JointCandidate]:
-    read = questions.items(
+def _read(turns: Sequence[JointTurn], answer: str) -> model_calls.Kept[JointCandidate]:
+    read = model_calls.items(
         answer,
         name="over_turns",
         most=prompts.MOST_CANDIDATES,
@@ -255,7 +256,7 @@ def _read(turns: Sequence[JointTurn], answer: str) -> questions.Kept[JointCandid
     found = [
         gathered for item in read.items if (gathered := _joint_candidate(item, turns)) is not None
     ]
-    return questions.Kept(found, read.dropped + len(read.items) - len(found))
+    return model_calls.Kept(found, read.dropped + len(read.items) - len(found))
 
 
 def _quotable(heard: JointTurn) -> Quotable:
@@ -286,18 +287,18 @@ def _joint_candidate(item: Mapping[str, Any], turns: Sequence[JointTurn]) -> Joi
     meant = [turns[number - 1] for number in sorted(numbers) if 0 < number <= len(turns)]
     if len(meant) < 2 or not any(turn.is_new for turn in meant):
         return None
-    content = questions.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
+    content = model_calls.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
     if not _is_grounded(content, meant) or _is_said_by_one_turn(content, meant):
         return None
     last = meant[-1]
     own = _quotable(last)
     quotation = own.nearest(content) or own.find(own.said.text.strip()[:200])
-    kind = questions.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
+    kind = model_calls.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
     candidate = Candidate(
         kind=kind,
         content=content,
-        importance=questions.share(item.get("importance"), default=0.5),
-        confidence=min(_DOUBTFUL, questions.share(item.get("confidence"), default=_DOUBTFUL)),
+        importance=model_calls.share(item.get("importance"), default=0.5),
+        confidence=min(_DOUBTFUL, model_calls.share(item.get("confidence"), default=_DOUBTFUL)),
         quote=quotation.text if quotation else "",
         quote_start=quotation.start if quotation else 0,
         reasons=("model", "over_turns"),

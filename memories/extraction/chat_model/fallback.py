@@ -34,7 +34,7 @@ _Result = TypeVar("_Result")
 
 
 class _StandIn(Generic[_Method]):
-    """Call the method that uses a chat model; if that fails, call the bundled method."""
+    """A method that uses a chat model and, if that fails, calls the bundled method."""
 
     def __init__(self, model: _Method, *, bundled: _Method) -> None:
         self.name = model.name

@@ -11,9 +11,9 @@ from foundation.text import segment
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.pairs import PairReader, Relation
-from memories.extraction.chat_model import prompts, questions
+from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.chat_model.arbiter import is_grounded
-from memories.extraction.chat_model.questions import Asker, Kept
+from memories.extraction.chat_model.model_calls import Asker, Kept
 from memories.extraction.word_tables import compiled, table
 
 _MOST = 100  # most items of an answer that are read
@@ -69,8 +69,12 @@ class ModelPhraser:
 
     def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
         """Return the name and phrase of each item that passes all checks."""
-        read = questions.items(answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str})
-        given = [(item["id"].strip(), questions.clean_text(item["phrase"])) for item in read.items]
+        read = model_calls.items(
+            answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str}
+        )
+        given = [
+            (item["id"].strip(), model_calls.clean_text(item["phrase"])) for item in read.items
+        ]
         names = [name for name, _ in given]
         fit = [
             (name, phrase)

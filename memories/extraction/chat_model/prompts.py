@@ -78,7 +78,8 @@ def _prompt(
 ) -> Prompt:
     """Build the prompt for one step.
 
-    `most` limits the tokens of the answer. `tokens` is the length that the prompt asks for.
+    `most` limits the tokens of the answer; if it is 0, the limit is derived from `tokens`, the
+    length that the prompt asks for.
     """
     instructions = _text(step, language).replace("{tokens}", str(tokens))
     shown = json.dumps(material, ensure_ascii=False)

@@ -1,4 +1,7 @@
-"""Validate a chat model's proposals: each must be traceable to the person's own words."""
+"""Validate a chat model's proposals.
+
+Each must be traceable to the person's own words, or to a claim that the person agreed with.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import rjieba
 from foundation.text import segment
 from foundation.text.shingles import has_han
 from memories.extraction import commands, masking
-from memories.extraction.chat_model import prompts, questions
+from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.types import Candidate, Quotation, Said, TurnText
 from memories.extraction.word_tables import compiled
 from memories.extraction.wording.dates import dates_in
@@ -27,7 +30,7 @@ _AS_SAID = {"zh": 4, "en": 10}  # minimum letters of a quotation that may replac
 
 @dataclass(frozen=True)
 class Spoken:
-    """A person's message, and the assistant's claim that the message agrees with, if any."""
+    """A person's message, and the assistant's claim that the message agrees with (`accepted`)."""
 
     own: Quotable
     accepted: Quotation | None
@@ -54,8 +57,8 @@ def prove_candidate(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None
     Return None if nobody said the quotation, if the statement contains a number or name that was
     never mentioned, or if the statement is empty or only a secret.
     """
-    content = questions.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
-    traced = _traced(questions.clean_text(item.get("quote")), spoken)
+    content = model_calls.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
+    traced = _traced(model_calls.clean_text(item.get("quote")), spoken)
     if traced is None:
         return None
     quotation, role = traced
@@ -63,14 +66,14 @@ def prove_candidate(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None
     screened = masking.screen(content)
     if not content or screened.drop or masking.says_nothing_but_secrets(screened.text):
         return None
-    kind = questions.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
+    kind = model_calls.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
     day = _day(item.get("date"), quotation, spoken=spoken)
     if not is_supported(screened.text, known=_known(quotation, day, spoken)):
         return None
     return Candidate(
         kind=kind,
         content=screened.text,
-        importance=questions.share(item.get("importance"), default=0.5),
+        importance=model_calls.share(item.get("importance"), default=0.5),
         confidence=_confidence(item, role=role),
         quote=quotation.text,
         quote_start=quotation.start,
@@ -123,14 +126,14 @@ def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
     try:
-        claimed = date.fromisoformat(questions.clean_text(value)[:10])
+        claimed = date.fromisoformat(model_calls.clean_text(value)[:10])
     except ValueError:
         return None
     return claimed if claimed.year in _YEARS and str(claimed.year) in spoken.said else None
 
 
 def _confidence(item: Mapping[str, Any], *, role: str) -> float:
-    confidence = questions.share(item.get("confidence"), default=0.7)
+    confidence = model_calls.share(item.get("confidence"), default=0.7)
     if role == "assistant":
         confidence -= _ACCEPTED
     return round(max(0.0, confidence), 2)
@@ -138,7 +141,7 @@ def _confidence(item: Mapping[str, Any], *, role: str) -> float:
 
 def _tags(value: object, *, language: str) -> tuple[str, ...]:
     """Return the tags for the topics that the model named; other words are dropped."""
-    words = questions.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
+    words = model_calls.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
     topics = dict.fromkeys(topic for word in words if (topic := topic_named(word)))
     return tuple(tag_of(topic, language=language) for topic in topics)
 
@@ -208,7 +211,8 @@ class Quotable:
     def find(self, quote: str) -> Quotation | None:
         """Return the passage of the message that matches a quotation, or None.
 
-        If there is no exact match, case, spaces and punctuation are ignored.
+        Only the longest part of the quotation between omissions ("…") and masks is searched for. If
+        there is no exact match, case, spaces and punctuation are ignored.
         """
         parts = sorted(_NOT_QUOTED.split(masking.plain(quote)), key=len, reverse=True)
         wanted = parts[0].strip()
@@ -218,7 +222,7 @@ class Quotable:
         return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
 
     def nearest(self, content: str) -> Quotation | None:
-        """Return the clause that shares most words with `content`, or None if these are too few."""
+        """Return the clause with the most words of `content`, or None if it has too few of them."""
         wanted = set(segment.terms(content))
         scored = [
             (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)
@@ -299,7 +303,7 @@ def days_named(text: str, *, spoken_at: datetime) -> list[date]:
 
 
 def figures(text: str) -> set[int]:
-    """Return the whole numbers in a text, except those of 20 digits or more."""
+    """Return each run of digits in a text as a number, except runs of 20 digits or more."""
     return {int(number) for number in _FIGURE.findall(text) if len(number) < 20}
 
 

@@ -1,8 +1,9 @@
 """Recognise that an earlier plan is off, or that an earlier statement is wrong.
 
-"Scrap that gig, it's cancelled" and 「那个取消了」 end the memory of the plan that they name. If
-they name nothing, they mean the only plan of the latest message that contains one. "The thing about
-me liking olives is wrong" ends the memory that it means according to the reader model.
+"Scrap that gig, it's cancelled" ends the memory of the plan that it names. A sentence that names no
+plan, such as 「那个取消了」 ("that one is cancelled"), means the only plan of the latest message
+that contains one. "The thing about me liking olives is wrong" ends the memory to which it refers
+according to the reader model.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _ROUND = str.maketrans("[]", "()")  # brackets aren't nested
 _LIKELY = 0.5  # minimum probability that a statement is the one that is taken back
 _GAP = 40  # most characters between two statements of which one takes back the other
 _EDGE = 16  # characters at the edges of statements that may be words of correction
-_DOUBTFUL = 0.4  # confidence of an end whose plan isn't in the conversation
+_DOUBTFUL = 0.4  # confidence of a cancellation whose plan isn't in the conversation
 
 
 Cancellation = tuple[int, int, str]  # the span of a sentence, and what it calls off (may be empty)
@@ -51,12 +52,13 @@ def taken_back(said: str) -> list[Cancellation]:
 def taken_back_at_once(
     said: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[dict[int, int], set[int]]:
-    """Return the statements that the next statement of the message takes back, and may take back.
+    """Return the statements that the next statement of the same message takes back.
 
-    The first result maps the start of each to the start of the next one. "I don't eat coriander, no
-    wait, my dad doesn't eat it": words of correction stand between the two or at the edge of one of
-    them, and the two have a word in common. The second result holds the starts of those that have
-    no word in common with the next.
+    Words of correction stand between the two statements or at their edges. The first result maps
+    the start of each statement that is taken back to the start of the next one, with which it has a
+    word in common. For "I don't eat coriander, no wait, my dad doesn't eat it", it contains the
+    first statement. The second result holds the starts of the statements that may be taken back,
+    because they have no word in common with the next one.
     """
     back: dict[int, int] = {}
     perhaps = set()
@@ -78,11 +80,11 @@ def retractions(
     again: Callable[[int], Sequence[Candidate]],
     meant: Callable[[str, str], float],
 ) -> Iterator[Candidate]:
-    """Yield a candidate for each earlier statement that the sentences `back` of a message end.
+    """Yield a candidate for each earlier statement that a sentence in `back` takes back.
 
-    `meant` returns the probability that a sentence means an earlier statement. The likeliest
-    statement of the latest message with a likely one ends. `before` and `again` are as for
-    `endings`.
+    `meant` returns the probability that a sentence refers to an earlier statement. The earlier
+    messages are searched from the latest to the oldest until one contains a likely statement; the
+    likeliest statement of that message is ended. `before` and `again` are as for `endings`.
     """
     for start, _, sentence in back:
         for place in range(len(before)):
@@ -99,9 +101,11 @@ def endings(
     before: Sequence[Said],
     again: Callable[[int], Sequence[Candidate]],
 ) -> Iterator[Candidate]:
-    """Yield a candidate for each earlier plan that the sentences `off` of a message call off.
+    """Yield a candidate for each earlier plan that a sentence in `off` calls off.
 
-    `before` holds the earlier messages, latest first; `again` returns the candidates of one.
+    `before` holds the earlier messages, latest first, and `again` returns the candidates of the
+    message at an index. Only the latest message with a fitting plan counts; if several of its plans
+    fit a sentence, the sentence calls off none of them.
     """
     for start, end, what in off:
         named = set(segment.terms(what)) - segment.ENGLISH_STOP_WORDS
@@ -114,10 +118,12 @@ def endings(
 
 
 def whole_sentence(candidate: Candidate, off: Sequence[Cancellation], said: str) -> Candidate:
-    """Return a candidate that calls something off with its whole sentence, for a review.
+    """Return the candidate, extended to its whole sentence if a part of that says too little.
 
-    "It's cancelled" in "scrap that gig it's cancelled" doesn't say what is cancelled, and 是药剂师
-    in 不是护士，是药剂师 ("not a nurse but a pharmacist") doesn't say who.
+    This is the case if the sentence calls something off or only contrasts two values: "it's
+    cancelled" is part of "scrap that gig it's cancelled", and 是药剂师 ("is a pharmacist") is part
+    of 不是护士，是药剂师 ("not a nurse but a pharmacist"). An extended candidate gets a low
+    confidence, so that the person reviews it.
     """
     for start, end, _ in off:
         if start <= candidate.quote_start < end:

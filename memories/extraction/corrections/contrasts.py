@@ -18,15 +18,16 @@ from memories.extraction.corrections.corrected_messages import (
 from memories.extraction.corrections.values import NUMBERS, PATTERNS, SORTS
 from memories.extraction.wording.chinese_subjects import leading_name
 
-_DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the wrong words
+_DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date added after the wrong words
 
 
 @dataclass(frozen=True)
 class Contrast:
     """A span of a sentence that corrects a wrong person or value, such as "it's Eva, not Anna".
 
-    It corrects statements that match the pattern `form`, contain at least one term of `anchors` and
-    don't begin with another person's name than the sentence does (`about`; empty if unknown).
+    It corrects statements that match the pattern `form` and contain at least one term of `anchors`.
+    `about` is the name with which the sentence begins, if any; a statement that begins with another
+    person's name isn't corrected.
     """
 
     right: str
@@ -44,7 +45,7 @@ class Contrast:
             return ""
         name = leading_name(text) if self.about else ""
         if name and name != self.about and self.wrong not in name:
-            return ""  # 小芳不是对虾过敏，是对芒果过敏 says nothing about 乐乐
+            return ""  # a correction about 小芳 doesn't apply to 乐乐
         start, end = found.span("old")
         right = without_overlap(self.right, text[:start], text[end:])
         new = text[:start] + right + _DATE_ADDED.sub("", text[end:])
@@ -53,9 +54,10 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Renaming:
-    """A name that was told wrong, as in "called Martha, not Marta", in a sentence of a text.
+    """A correction of a name, such as "called Martha, not Marta".
 
-    It corrects every statement with the wrong name. `start` and `end` are those of the sentence.
+    It applies to every statement that contains the wrong name. `start` and `end` delimit the
+    sentence that makes the correction.
     """
 
     wrong: str
@@ -70,9 +72,10 @@ class Renaming:
 
 
 def exchange(said: str, text: str) -> str:
-    """Return a text with the words that a sentence exchanges, or "" if it exchanges none of it.
+    """Return the text with the correction `said` applied, or "" if it can't be applied.
 
-    The sentence says nothing else ("not gary, garry"), and the text has the wrong words once.
+    For example, "not gary, garry" changes "my cat gary" to "my cat garry". `said` must contain only
+    the correction, and the text must contain the wrong words exactly once.
     """
     found = PATTERNS["exchange"].search(said.strip())
     if found is None:
@@ -83,7 +86,7 @@ def exchange(said: str, text: str) -> str:
 
 
 def renaming(said: str) -> Renaming | None:
-    """Return the first name that a text corrects, or None."""
+    """Return the first correction of a name in a text, or None."""
     for start, sentence in sentences(said):
         if found := PATTERNS["renamed"].search(sentence.strip(EDGE)):
             return Renaming(*_wrong_and_right(found), start, start + len(sentence))
@@ -91,14 +94,14 @@ def renaming(said: str) -> Renaming | None:
 
 
 def _wrong_and_right(found: re.Match[str]) -> tuple[str, str]:
-    """Return the words of a match of "exchange" or "renamed", in English or Chinese."""
+    """Return the wrong and the right words in a match of the pattern "exchange" or "renamed"."""
     words = {name: text for name, text in found.groupdict().items() if text}
     wrong = next(words[name] for name in ("wrong", "zh_wrong", "zh_first") if name in words)
     return wrong, next(words[name] for name in ("right", "zh_right", "zh_then") if name in words)
 
 
 def _as_words(words: str) -> str:
-    """Return a pattern for these words that doesn't match inside of an English word."""
+    """Return a pattern for these words that doesn't match inside an English word."""
     edge = r"\b" if words.isascii() else ""
     return edge + re.escape(words) + edge
 
@@ -114,7 +117,7 @@ def contrasts(said: str) -> list[Contrast]:
             if bare_contrast(sentence) and not _is_value(wrong):
                 new = set(segment.terms(wrong))
             anchors = frozenset(new or named)
-            # The clauses after the one with these words are statements of their own.
+            # The clauses after the one with these words are separate statements.
             last = max(plain.rfind(words) for words in (right, wrong) if words)
             rest = PATTERNS["clause_end"].search(plain, last)
             end = start + (rest.start() if rest else len(plain))
@@ -129,7 +132,11 @@ def _is_value(words: str) -> bool:
 
 
 def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield the right words, the wrong words, and a pattern for the wrong words in a memory."""
+    """Yield the right words, the wrong words and a pattern for each correction in a sentence.
+
+    The pattern finds the words to replace in a memory. The wrong words are empty if the sentence
+    doesn't state them.
+    """
     if age := PATTERNS["age_now"].search(sentence):
         kind = "age_before" if age["subject"] else "zh_age_before"
         subject = age["subject"] or age["zh_subject"]

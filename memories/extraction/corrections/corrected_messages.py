@@ -2,8 +2,8 @@
 
 Such a message means little by itself, so the earlier message is processed again with the right
 words in place of the wrong words. The wrong words are named ("my cousin, not my sister"), or they
-are the only words of the same type in the latest message that contains such words. Types are
-weekdays, months, amounts with the same unit, names, pets and relatives.
+are the only words of the same type in the latest message that contains such words. The types
+include weekdays, months, amounts with the same unit, names, pets and relatives.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _CONTRASTS = tuple(
 _ANY_CORRECTION = (_CUE, PATTERNS["not_one_but_other"], PATTERNS["zh_that_one_is_not"])
 _MOST = 160  # characters of a sentence that may be a correction
 LONGEST = 2_000  # characters of an earlier message that may be corrected
-MOST_TRIED = 12  # most sentences or clauses of a message that are held against earlier messages
+MOST_TRIED = 12  # most sentences or clauses of a message that are compared with earlier messages
 _PHRASE = 5  # most words that may replace wrong words
 _LONGER = 3  # characters by which a Chinese value may be longer than the one it replaces
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
@@ -74,10 +74,11 @@ EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 class Correction:
     """A correction of an earlier message, made by the words at `start:end` of the new one.
 
-    `place` is the index of the earlier message, and `text` its corrected text. `is_noun` means that
-    its only noun of the same kind was replaced; the reader model must then confirm that both
-    statements conflict. `is_update` means that the new words give another value without saying that
-    they correct one; the model must then confirm that they conflict with the earlier statement.
+    `place` is the index of the earlier message, and `text` is its corrected text. `is_noun` means
+    that a noun (or a Chinese name) was replaced because it is the only one of its kind in that
+    message. `is_update` means that the new words give another value without saying that they
+    correct one. In both cases, the reader model must confirm that the old and the new statement
+    conflict.
     """
 
     place: int
@@ -114,9 +115,10 @@ def correctable_messages(before: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str, bool]]:
-    """Yield each part that may be a correction, and its values if it says nothing else.
+    """Yield each part that may be a correction, its values, and whether it is an update.
 
-    The third is whether only another part of the message says that something was wrong.
+    The values are empty if the part says anything else. In an update, only another part of the
+    message says that something was wrong.
     """
     told = _tells_of_slip(said)
     for part in _sentences_and_contrasts(said, clauses=told):
@@ -136,11 +138,11 @@ def _tells_of_slip(said: str) -> bool:
 
 
 def _sentences_and_contrasts(said: str, *, clauses: bool) -> Iterator[re.Match[str]]:
-    """Yield each sentence, the contrast at its beginning if more follows, and perhaps its clauses.
+    """Yield each sentence, the contrast in it, and its clauses (if `clauses` is True).
 
     In "viola not cello, got that wrong", the contrast is "viola not cello". A contrast of two days
-    or months ("wait not february, from march, because …") comes before its sentence, since the rest
-    may name others.
+    or months, as in "wait not february, from march, because …", is yielded before its sentence,
+    since the rest of the sentence may name other days or months.
     """
     for sentence in _SENTENCE.finditer(said):
         if of_one_sort := PATTERNS["not_one_but_other"].search(said, *sentence.span()):
@@ -185,7 +187,8 @@ def bare_corrections(said: str) -> list[tuple[int, int]]:
 def _only_values(sentence: str, *, told: bool) -> str:
     """Return the values of a correction that says nothing else, or an empty string.
 
-    The sentence itself must announce them if the rest of its message doesn't (`told`).
+    The sentence must announce a correction, unless `told` is True, which means that its message
+    says that something was wrong.
     """
     announced = told or any(one.search(sentence) for one in (_ANNOUNCES, _CUE))
     if len(sentence) > _MOST or not announced:
@@ -267,7 +270,10 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_cue(sentence: str) -> str:
-    """Return the text after the last word that announces a correction."""
+    """Return the text after the last words that announce a correction, such as "I meant".
+
+    A sentence with 改成, 换成 or the like ("change to") is returned whole.
+    """
     cues = [found.end() for found in _CUE.finditer(sentence) if found.end() < len(sentence)]
     keeps = PATTERNS["changed"].search(sentence)
     return sentence if keeps else sentence[max(cues, default=0) :].strip(EDGE)
@@ -278,7 +284,7 @@ def strip_particles(words: str) -> str:
 
 
 def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
-    """Return the corrected earlier message (or ""), and whether a common noun was replaced."""
+    """Return the corrected earlier message (or ""), and the value of `Correction.is_noun`."""
     if not right:
         return "", False
     if wrong:
@@ -304,7 +310,10 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
 
 
 def _with_noun(earlier: str, right: str) -> tuple[str, bool]:
-    """Replace a noun or a name of the earlier message, and return whether it was a noun."""
+    """Replace a noun or a name of the earlier message.
+
+    Return the text, which is empty if nothing fits, and the value of `Correction.is_noun`.
+    """
     if " " in right and (text := _with_same_noun(earlier, right)):
         return text, True
     if text := with_same_sort(earlier, right) or with_like_name(earlier, right):
@@ -316,7 +325,11 @@ def _with_noun(earlier: str, right: str) -> tuple[str, bool]:
 
 
 def _with_other_value(sort: re.Pattern[str], earlier: str, right: str) -> str:
-    """Replace the value that `right` names, too (周三是上学期的 现在改周四了), by its other one."""
+    """Replace the value that `earlier` and `right` share by the only other value in `right`.
+
+    For example, 周三是上学期的 现在改周四了 ("Wednesday was last term, now it's Thursday") changes
+    周三有钢琴课 ("piano lesson on Wednesday") to 周四有钢琴课.
+    """
     values = {found[0] for found in sort.finditer(right)}
     known = {value for value in values if value in earlier}
     new = values - known
@@ -326,7 +339,11 @@ def _with_other_value(sort: re.Pattern[str], earlier: str, right: str) -> str:
 
 
 def _with_date(earlier: str, right: str) -> str:
-    """Replace a weekday, a month and a day of the month together ("wednesday 16th")."""
+    """Replace several parts of a date (weekday, month, day of the month) together.
+
+    For example, "wednesday 16th" replaces "tuesday 15th". Return "" if `right` gives fewer than two
+    parts or says anything else.
+    """
     sorts = [sort for sort in (*SORTS, PATTERNS["day_of_month"]) if sort.search(right)]
     rest = right
     for sort in sorts:
@@ -355,9 +372,9 @@ def _value_of(right: str, wrong: str) -> str:
 
 
 def _with_same_noun(earlier: str, right: str) -> str:
-    """In the earlier text, replace the phrase with the noun of `right`, if there is exactly one.
+    """Replace the phrase in the earlier text that ends with the same noun as `right`.
 
-    For example, "oat milk" replaces "cow milk".
+    For example, "oat milk" replaces "cow milk". Return "" unless there is exactly one such phrase.
     """
     *rest, kind, thing = right.split(" ")
     if not _content(kind) or not _fits(" ".join(rest), earlier):
@@ -420,16 +437,16 @@ def in_place_of(wrong: str, right: str) -> str:
 def _ends(one: re.Match[str], other: re.Match[str]) -> bool:
     """Return whether two counted values have the same unit.
 
-    For example, 「一年级」 ("first grade") and 「二年级」 ("second grade") do.
+    For example, 一年级 ("first grade") and 二年级 ("second grade") have the unit 年级.
     """
     return one["unit"] == other["unit"]
 
 
 def with_exchanged_value(text: str, said: str) -> str:
-    """Return a text with the value that a sentence exchanges, or "" if it exchanges none of it.
+    """Return the text with the new value that a sentence gives, or "" if it doesn't apply.
 
-    The sentence names both values ("from Wednesday to Monday"), or a new weekday where the text has
-    only one ("moved to Mondays").
+    The sentence names the old and the new value ("from Wednesday to Monday"), or only a new weekday
+    ("moved to Mondays") if the text contains a single weekday.
     """
     day = SORTS[0]
     if found := PATTERNS["exchanged"].search(said):

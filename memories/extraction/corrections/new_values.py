@@ -1,7 +1,7 @@
-"""Recognise sentences that only give a new amount: "it's 15 colonies now", 「现在15箱了」.
+"""Recognise sentences that only give a new amount, such as "it's 15 colonies now".
 
-Such a sentence doesn't say what it counts, so the new amount replaces the only amount of the same
-unit in the statement that it updates, and nothing else of that statement changes.
+Such a sentence changes only the amount with the same unit in the earlier statement that it updates:
+"I keep 12 colonies behind the shed" becomes "I keep 15 colonies behind the shed".
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ def new_amount(said: str, before: Sequence[str]) -> Correction | None:
 
 
 def with_new_amount(earlier: str, said: str) -> str:
-    """Return the earlier text with the amount of `said`, or "" if `said` says more.
+    """Return the earlier text with its only amount of the same unit replaced by that in `said`.
 
-    Apart from the amount, `said` may only have words of the earlier text.
+    If `said` gives no unit and no amount without a unit is found, the only amount is replaced.
+    Return "" if there is no such amount or several, or if `said` contains other content words that
+    aren't in the earlier text.
     """
     if len(said) > _MOST:
         return ""
@@ -64,12 +66,15 @@ def with_new_amount(earlier: str, said: str) -> str:
 
 
 def _are_same(unit: str, other: str) -> bool:
-    """Return whether two units are the same; a classifier may stand alone (24个学生, 25个)."""
+    """Return whether two units are the same.
+
+    Units with the classifier 个 count as the same: 25个 changes 24个学生 ("24 students").
+    """
     return unit == other or {unit[:1], other[:1]} == {"个"}
 
 
 def _amounts(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start and the end of each number that is no date or time, and its unit."""
+    """Yield the start, end and unit of each number that isn't part of a date or time."""
     text = without_dates(text)
     for found in PATTERNS["amount"].finditer(text):
         unit = (found["unit"] or "").casefold()

@@ -1,4 +1,7 @@
-"""Replace a name or a noun of an earlier message by the one that a correction gives."""
+"""Replace a name or a noun of an earlier message by the one that a correction gives.
+
+The functions that replace return an empty string if it is unclear which words are wrong.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ def substituted(earlier: str, right: str, wrong: str) -> str:
 
 
 def with_same_sort(earlier: str, right: str) -> str:
-    """Replace the only Chinese noun of the same sort: 苏州 by 无锡, which are places."""
+    """Replace the only Chinese noun that has the same part-of-speech tag as `right`.
+
+    For example, 无锡 ("Wuxi") replaces 苏州 ("Suzhou"), because both are place names.
+    """
     (_, sort), *more = rjieba.tag(right)
     if more or not _HAN.match(right) or not sort.startswith("n"):
         return ""
@@ -29,7 +35,7 @@ def with_same_sort(earlier: str, right: str) -> str:
 
 
 def with_like_name(earlier: str, right: str) -> str:
-    """Replace the only Chinese name that shares a character and its length with `right`."""
+    """Replace the only Chinese name that is as long as `right` and has a character in common."""
     name = right.removeprefix("是")
     if not (1 < len(name) < 4 and leading_name(name) == name):
         return ""
@@ -40,12 +46,16 @@ def with_like_name(earlier: str, right: str) -> str:
 
 
 def likeness(word: str, other: str) -> float:
-    """Return how similar two words are spelled, from 0 to 1 (`difflib`), whatever their case."""
+    """Return how similarly two words are spelled, from 0 to 1 (`difflib`), ignoring case."""
     return SequenceMatcher(None, word.casefold(), other.casefold()).ratio()
 
 
 def with_name(earlier: str, right: str) -> str:
-    """Replace the word spelled most like the name, or the only name if no word is similar."""
+    """Replace the word spelled most like the name, or the only name if no word is similar.
+
+    A name at the beginning of the text doesn't count as the only name, since any word is
+    capitalised there.
+    """
     words = {match[0] for form in (_WORD, NAME) for match in form.finditer(earlier)}
     alike = {word: likeness(word, right) for word in words}
     best = max(alike, key=lambda word: alike[word], default="")

@@ -1,8 +1,8 @@
-"""Recognise slips that a message repairs itself: "at the market, thursdays. no wait fridays".
+"""Recognise slips that a message corrects itself, and leave out the wrong words.
 
-In the terms of linguistics, wrong words are followed by an editing term ("no wait") and the repair.
-E. Shriberg, "Preliminaries to a Theory of Speech Disfluencies" (1994), describes them. The message
-is processed as if only the right words had been said.
+For example, "at the market, thursdays. no wait fridays" is processed as "at the market, fridays".
+The wrong words are followed by an editing term ("no wait") and the repair; these terms are from
+E. Shriberg, "Preliminaries to a Theory of Speech Disfluencies" (1994).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from foundation.text import segment
+from foundation.text.shingles import has_han
 from memories.extraction.corrections.corrected_messages import LONGEST
 from memories.extraction.corrections.replaced_nouns import ALIKE, likeness, with_same_sort
 from memories.extraction.corrections.values import (
@@ -26,13 +27,15 @@ from memories.extraction.word_tables import compiled, table
 _MOST = 4  # most slips of a message that are repaired
 _WORDS = table("corrections")
 _P = compiled("self_repairs", **{name: _WORDS[name] for name in ("taking_back", "taking_back_cjk")})
-NEAR = 160  # most characters before an editing term in which the wrong words are searched
-_CONFLICTS = 0.5  # probability from which two statements conflict
+NEAR = 160  # most characters before an editing term that are searched for the wrong words
+_CONFLICTS = 0.5  # minimum probability that two statements conflict
+_SHORT_WORD, _ALIKE_IN_HAN = 3, 0.5  # characters of a short Chinese word; its least similarity
 _PHRASE = 3  # most English words of a repair without a day, month or number
 _CHARACTERS = 8  # the same for Chinese characters
-_RETRACED = 6  # last words, or half of the last characters, that a repair may begin with again
+# A repair may start again with one of this many last words (in Chinese, twice as many characters).
+_RETRACED = 6
 _BREAK = re.compile(r"[.!?。！？\n](?!\d)")
-# The same, or where more is said about the right words: york | with her two kids.
+# The end of the right words: that of the clause, or the end of "york" in "york with her two kids".
 _WORDS_END = re.compile(
     rf"{CLAUSE_END.pattern}|\s(?=(?:with|and|but|in|at|on|near|from|for|since|because|who)\b)"
 )
@@ -44,10 +47,10 @@ _LAST_CLAUSE = re.compile(r"[^,，;；.!?。！？\n]*$")
 
 @dataclass(frozen=True)
 class SelfRepair:
-    """A text without a slip that it repaired itself.
+    """A slip in the text `said` that the text itself corrects.
 
-    The wrong words `said[start:end]` are replaced by `right`, and `said[cut:resumed]`, the editing
-    term and the repair, is left out. `is_sure` means that a value, noun or single word is replaced
+    The wrong words `said[start:end]` are replaced by `right`, and `said[cut:resumed]` (the editing
+    term and the repair) is left out. `is_sure` means that a value, noun or single word is replaced
     by one of the same type; the reader model must confirm anything else (see `statements`).
     """
 
@@ -61,20 +64,20 @@ class SelfRepair:
 
     @property
     def text(self) -> str:
-        """Return the text as it was meant."""
+        """Return the corrected text."""
         kept = self.said[self.end : self.cut]
         return self.said[: self.start] + self.right + kept + self.said[self.resumed :]
 
     @property
     def statements(self) -> tuple[str, str]:
-        """Return the sentence with the wrong words, and the same with the right ones."""
+        """Return the sentence with the wrong words, and the same sentence with the right words."""
         first = _begin(self.said, self.start)
         said = self.said[first : self.start], self.said[self.end : self.cut]
         wrong = self.said[self.start : self.end]
         return wrong.join(said), self.right.join(said)
 
     def in_message(self, found: Extraction) -> Extraction:
-        """Return what was extracted from `text` with its positions in the message."""
+        """Convert the positions in an extraction from `text` to positions in `said`."""
         return replace(
             found,
             candidates=tuple(map(self._quoted, found.candidates)),
@@ -89,7 +92,10 @@ class SelfRepair:
         return replace(one, quote=self.said[start:end], quote_start=start)
 
     def _span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span of the message for one of `text`; the slip and its repair stay whole."""
+        """Convert a span of `text` to a span of `said`.
+
+        A span that contains any of the right words includes the whole slip and its repair.
+        """
         begun = self.start + len(self.right)  # where the words after the right ones begin
         repaired = begun + self.cut - self.end
         if end <= self.start:
@@ -101,7 +107,7 @@ class SelfRepair:
 
 
 def self_repairs(said: str, conflict: Callable[[str, str], float]) -> list[SelfRepair]:
-    """Return the repairs of a message, each of the text that the one before it leaves.
+    """Return the repairs of a message; each applies to the text that the previous one produces.
 
     `conflict` returns the probability that two statements conflict. At most `_MOST` slips are
     repaired, and none in a text above `LONGEST` characters.
@@ -117,14 +123,18 @@ def self_repairs(said: str, conflict: Callable[[str, str], float]) -> list[SelfR
 
 
 def as_meant(said: str, repairs: Sequence[SelfRepair]) -> str:
-    """Return a message as it was meant; `repairs` is the result of `self_repairs`."""
+    """Return the message after all repairs; `repairs` is the result of `self_repairs`."""
     return repairs[-1].text if repairs else said
 
 
 def _is_clear(repair: SelfRepair, conflict: Callable[[str, str], float]) -> bool:
-    """Return whether the right words look like the wrong ones, or say something else instead."""
-    wrong = repair.said[repair.start : repair.end]
-    return likeness(wrong, repair.right) >= ALIKE or conflict(*repair.statements) >= _CONFLICTS
+    """Return whether the right words are spelled like the wrong ones, or conflict with them.
+
+    Two short Chinese words with one character in common (小名, 小明) are spelled alike.
+    """
+    wrong, right = repair.said[repair.start : repair.end], repair.right
+    least = ALIKE if not has_han(wrong) or len(wrong) > _SHORT_WORD else _ALIKE_IN_HAN
+    return likeness(wrong, right) >= least or conflict(*repair.statements) >= _CONFLICTS
 
 
 def _possible(said: str) -> Iterator[SelfRepair]:
@@ -141,7 +151,11 @@ def _possible(said: str) -> Iterator[SelfRepair]:
 
 
 def _around(said: str, term: re.Match[str]) -> tuple[int, str, str]:
-    """Return where the sentences before an editing term begin, these, and what follows the term."""
+    """Return where the text before an editing term begins, this text, and the text after the term.
+
+    The text before the term is at most the rest of its sentence and the sentence before, and at
+    most `NEAR` characters.
+    """
     first = max(_begin(said, _begin(said, term.start()) - 1), term.start() - NEAR)
     return first, said[first : term.start()], said[term.end() :]
 
@@ -158,7 +172,7 @@ def _repaired(
 
 
 def _repair_of(before: str, after: str, term: re.Match[str]) -> tuple[Replacement | None, bool]:
-    """Return the repair that begins `after` the editing term, and whether it is certain."""
+    """Return the repair at the beginning of `after`, if any, and whether it is certain."""
     found = _of_both(before, after) or value_replacement(before, after)
     if term["weak"] or term["cjk_weak"]:
         is_bare = found and _BARE_END.match(after, found.length)
@@ -179,7 +193,10 @@ def _begin(said: str, at: int) -> int:
 
 
 def _of_both(before: str, after: str) -> Replacement | None:
-    """Return how `after` replaces the wrong words that it names ("not shellfish, peanuts")."""
+    """Return the replacement if `after` begins with both the wrong and the right words.
+
+    For example, "not shellfish, peanuts" replaces "shellfish" by "peanuts".
+    """
     if (both := _P["names_both"].match(after)) is None:
         return None
     wrong, right = both["wrong"] or both["zh_wrong"], both["right"] or both["zh_right"]
@@ -197,7 +214,10 @@ def _is_one_word(before: str, found: Replacement) -> bool:
 
 
 def _of_noun(before: str, after: str) -> Replacement | None:
-    """Return how a Chinese noun replaces the only one of its sort in the clause before it."""
+    """Return how a Chinese noun after the editing term replaces the only similar one before it.
+
+    That noun must be in the last clause before the term and have the same part-of-speech tag.
+    """
     clause, end = _LAST_CLAUSE.search(before), CLAUSE_END.search(after)
     if not (clause and end):
         return None
@@ -206,9 +226,10 @@ def _of_noun(before: str, after: str) -> Replacement | None:
 
 
 def _of_words(before: str, after: str) -> Replacement | None:
-    """Return how the few words of a clause after the term replace the last ones before it.
+    """Return how a few words after the editing term replace the last words before it.
 
-    They replace everything from the word with which they begin, or else as many words.
+    If their first word is also one of the last words before the term, they replace everything from
+    there. Otherwise, they replace the same number of words (in Chinese, of characters).
     """
     clause, end = _LAST_CLAUSE.search(before), _WORDS_END.search(after)
     right = after[: end.start()].rstrip(PARTICLES) if end else ""

@@ -19,7 +19,7 @@ PATTERNS = compiled(
 )
 SORTS = (PATTERNS["day"], PATTERNS["month"])
 NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
-PARTICLES = " \t了啦啊呢吧的"  # what may stand after the last word of a clause
+PARTICLES = " \t了啦啊呢吧的"  # characters that may follow the last word of a clause
 CLAUSE_END = re.compile(r"[,，;；.!?。！？\n)）]|$")
 _AMOUNT = PATTERNS["amount"]
 _VALUES = tuple(
@@ -45,7 +45,7 @@ def without_values(text: str) -> str:
 
 
 def without_dates(text: str) -> str:
-    """Replace each date and time by signs of the same length, so that positions stay."""
+    """Replace each date and time by signs of the same length, so that positions stay valid."""
     for sort in (*SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], ADDED_DATE):
         text = sort.sub(lambda found: "□" * len(found[0]), text)
     return text
@@ -63,7 +63,11 @@ def only_value(sort: re.Pattern[str], text: str) -> str:
 
 
 def value_in_place(sort: re.Pattern[str], earlier: str, right: str) -> str:
-    """Return the earlier text's only value of this type, or the one after the same word, or ""."""
+    """Return the value in the earlier text that the first one of this type in `right` replaces.
+
+    This is the only value of the type or, if there are several, the only one after the same word as
+    in `right`. Return "" if there is none.
+    """
     found = {match[0] for match in sort.finditer(earlier)}
     if len(found) > 1 and (new := sort.search(right)):
         found = {one[0] for one in _after_same_word(earlier, sort.finditer(earlier), new)}
@@ -85,7 +89,11 @@ def _word_before(text: str, at: int) -> str:
 
 
 def with_amount(earlier: str, right: re.Match[str]) -> str:
-    """Replace the only amount that has the unit of `right` (any unit, if `right` has no unit)."""
+    """Replace the only amount that has the unit of `right` (any unit, if `right` has no unit).
+
+    If there are several, replace the only one that stands after the same word as `right` does in
+    its own text. Return "" if it is unclear which amount is meant.
+    """
     unit = (right["unit"] or "").casefold()
     found = {
         amount["number"]: amount
@@ -103,10 +111,11 @@ def with_amount(earlier: str, right: re.Match[str]) -> str:
 
 
 def with_dates_in_agreement(earlier: str, text: str) -> str:
-    """Return the corrected text, in which a weekday and a date agree as they did before.
+    """Make the weekday and the date in a corrected text agree, if only one of them was corrected.
 
-    A new weekday moves the date to that day of the same week, or removes it if this is in another
-    month. A new date removes the weekday.
+    A new weekday moves the date within the same week: if "Tuesday the 15th" was changed to
+    "Wednesday the 15th", the result is "Wednesday the 16th". If the day may be in another month,
+    the date is removed. A new date removes the weekday.
     """
     sorts = SORTS[0], PATTERNS["day_of_month"]
     (old_day, old_date), (day, date) = (
@@ -132,16 +141,19 @@ def _weekday(name: str) -> int:
 
 
 class Replacement(NamedTuple):
-    """A span of one text, and the words that replace it, which begin another text."""
+    """The words at the beginning of one text that replace the span `start:end` of another."""
 
     start: int
     end: int
     right: str
-    length: int  # characters of the other text; a unit may follow the words
+    length: int  # of the words, with a unit that follows them
 
 
 def with_same_date(text: str, date: str) -> str:
-    """Replace the only date of a text that has the same types of values ("14 nov", "24 nov")."""
+    """Replace the only date in a text that consists of the same types of values as `date`.
+
+    For example, "24 nov" replaces "14 nov", but not "Friday".
+    """
     same = [one for one in _DATE.finditer(text) if _sorts(one[0]) == _sorts(date)]
     if len(same) != 1 or not _DATE.fullmatch(date):
         return ""
@@ -150,7 +162,7 @@ def with_same_date(text: str, date: str) -> str:
 
 
 def value_replacement(before: str, after: str) -> Replacement | None:
-    """Return how the value that begins `after` replaces the last one of its type."""
+    """Return how the value at the beginning of `after` replaces the last such value in `before`."""
     date = _DATE.match(after)
     known = _last(_DATE, before) if date else None
     if date and known and _sorts(date[0]) == _sorts(known[0]):
@@ -190,12 +202,12 @@ def _of_amount(before: str, after: str, amount: re.Match[str]) -> Replacement | 
 
 
 def _sorts(date: str) -> list[int]:
-    """Return how many values of each type, and how many numbers, a date has."""
+    """Count the values of each type, and the numbers, in a date."""
     return [len(sort.findall(date)) for sort in (*_VALUES, _DIGITS)]
 
 
 def _like(value: str, other: str) -> str:
-    """Return a day in the form of the other one: "thursdays, no wait friday" are fridays."""
+    """Return a day in the form of another: "friday" becomes "fridays", like "thursdays"."""
     which = PATTERNS["which"].match(other)
     if which and not PATTERNS["which"].match(value):
         value = which[0] + value

@@ -17,7 +17,7 @@ class Dated:
 
     `relative` means that the wording counts from the day of speaking, as "tomorrow" does. `kind` is
     "on", "since" (something begins then) or "until" (something ends or is due then). `loose` marks
-    a weekday without a date.
+    a weekday without a date and without a word such as "next".
     """
 
     start: int
@@ -33,7 +33,7 @@ def month_of(year: int, month: int, edge: str = "") -> Days:
     """Return the first and last day of a month, or of its beginning, middle or end.
 
     `edge` is a word for one of these parts ("early", "mid"), or empty for the whole month. Month
-    numbers below 1 or above 12 count into earlier or later years.
+    numbers below 1 or above 12 roll over into earlier or later years.
     """
     years, index = divmod(month - 1, 12)
     first = date(year + years, index + 1, 1)
@@ -46,7 +46,10 @@ def month_of(year: int, month: int, edge: str = "") -> Days:
 
 
 def year_days(year: int, edge: str = "") -> Days:
-    """Return the first and last day of a year, or of the month at its beginning, middle or end."""
+    """Return the first and last day of a year, or of the month at its beginning, middle or end.
+
+    These months are January, June and December. `edge` is a Chinese word for one of these parts.
+    """
     if edge:
         return month_of(year, {"初": 1, "头": 1, "頭": 1, "中": 6}.get(edge[0], 12))
     return date(year, 1, 1), date(year, 12, 31)

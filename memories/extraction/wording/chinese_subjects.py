@@ -21,7 +21,7 @@ _NAME_TAGS = ("n", "q", "a", "l", "b")  # tags that rjieba gives to doubled name
 _LONGEST = 24  # only this many characters of a statement are tagged
 _LETTER = re.compile(r"[^\W\d_]")
 _IN_NOUN_PHRASE = (*_NOUNS, "t", "f", "m", "q", "x", "uj")
-# rjieba takes these for nouns: 对虾过敏 ("allergic to shrimp").
+# Predicates that rjieba tags as nouns, as in 对虾过敏 ("allergic to shrimp").
 _PREDICATES = ("过敏", "過敏", "不耐受")
 _PLACE_OR_TIME = ("t", "f", "r", "x", "y")
 _DOUBLED = re.compile(r"([\u4e00-\u9fff])\1")
@@ -50,15 +50,17 @@ def is_noun_phrase(text: str) -> bool:
 
 
 def names_no_thing(text: str) -> bool:
-    """Return whether a text has only places, times and pronouns (左边那个), or nothing at all."""
+    """Return whether a text has only places, times and pronouns, or nothing at all.
+
+    An example is 左边那个 ("the one on the left").
+    """
     return all(tag.startswith(_PLACE_OR_TIME) for word, tag in rjieba.tag(text) if word.strip())
 
 
 def leading_name(text: str) -> str:
     """Return the name with which a text begins, or an empty string.
 
-    The name is a doubled word (豆豆), or a word that rjieba tags as a personal name and that begins
-    with a surname, 小, 老 or 阿.
+    The name is a doubled word (豆豆) or a name that `names` finds.
     """
     text = text.strip()[:_LONGEST]
     words = rjieba.tag(text)
@@ -71,7 +73,8 @@ def leading_name(text: str) -> str:
 def names(text: str) -> Iterator[tuple[int, str]]:
     """Yield the start of each personal name in a text, and the name.
 
-    rjieba tears some names apart, or adds the next character: 小|刘, 小|杨帮.
+    A name begins with a surname, 小, 老 or 阿. rjieba splits some names and may add the next
+    character to the second part: 小|刘, 小|杨帮. Such names are yielded whole: 小刘, 小杨.
     """
     at, before = 0, ""
     for word, tag in rjieba.tag(text):
@@ -83,7 +86,10 @@ def names(text: str) -> Iterator[tuple[int, str]]:
 
 
 def names_subject(text: str) -> bool:
-    """Return whether a personal name is the subject of a statement: 现在是小杨帮我看店."""
+    """Return whether a personal name is the subject of a Chinese statement.
+
+    An example is 现在是小杨帮我看店 ("Xiao Yang is minding the shop for me now").
+    """
     for start, _ in names(text):
         before = rjieba.tag(text[:start])
         return all(word == "是" or tag.startswith(_BEFORE_SUBJECT) for word, tag in before)

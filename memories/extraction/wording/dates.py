@@ -27,7 +27,7 @@ from memories.extraction.wording.calendar_days import (
 from memories.screening import safe_patterns
 
 LONGEST = 2_000  # characters that are read
-_LASTING = ("lasting", "habit", "past")  # what began before it was said
+_LASTING = ("lasting", "habit", "past")  # statements about something that began before the message
 
 
 # --- words
@@ -79,7 +79,7 @@ _WHOLE |= {"ago": "agosto", **dict.fromkeys(("thu", "thur", "thurs", "thurday"),
 
 @lru_cache(maxsize=256)
 def _named(name: str) -> date:
-    """Return any date in the month, or on the weekday, that has this name."""
+    """Return an arbitrary date in the month, or on the weekday, with this name."""
     found = _parser().get_date_data(_WHOLE.get(name, name)).date_obj
     if found is None:
         raise ValueError(name)
@@ -329,7 +329,7 @@ def _cjk_distance(match: safe_patterns.Match, said: Sentence) -> Dated | None:
 def _cjk_nth(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a day such as 5号 (the 5th), but not 5号线 (metro line 5) or 5日間 (five days).
 
-    Return None if the statement recurs, as in 每月15号 (on the 15th of every month).
+    Return None if the day recurs, as in 每月15号 (on the 15th of every month).
     """
     if said.habit:
         return None
@@ -376,8 +376,8 @@ def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") 
     """Return the dates in the first 2,000 characters of `text`, in order.
 
     `holds` says when the statement is true (habit, past, planned or another value), if known. It
-    determines the date that is meant: "on Friday" is the last Friday in a past statement and the
-    next Friday in a plan; a habit has no date.
+    determines the date that is meant: "on Friday" is the last Friday in a past statement, the next
+    Friday in a plan, and no date in a habit.
     """
     text = text[:LONGEST]
     said = Sentence(
@@ -440,11 +440,11 @@ def _cjk_lead(said: Sentence) -> str:
     return "until" if until else ""
 
 
-_WITHIN = ("", "in", "back in", "around", "的")  # between a year and a month of it
+_WITHIN = ("", "in", "back in", "around", "的")  # text between a year and a month in that year
 
 
 def _in_that_year(one: Dated, other: Dated) -> Dated | None:
-    """Return a month of a year as one date ("4 years ago in March"), or None for other dates."""
+    """Combine a year and a month ("4 years ago in March"); return None for any other two dates."""
     spans = [((dated.last - dated.first).days, dated) for dated in (one, other)]
     months = [dated for days, dated in spans if 27 <= days <= 30 and dated.relative]
     years = [dated for days, dated in spans if days >= 364]

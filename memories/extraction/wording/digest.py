@@ -119,7 +119,7 @@ _LEAD_INS = compiled("headline")
 
 
 def headline(text: str) -> str:
-    """Return the first sentence that is more than a greeting, cut to the length of a headline.
+    """Return the first sentence that is more than a greeting, without a lead-in, and shortened.
 
     If there is no such sentence, the beginning of the text is returned. The headline consists of
     words from the text, so that the headline is also found when the text is forgotten.

@@ -1,7 +1,7 @@
 """The parts of a page: title, label, subject, body and sentences.
 
-The subject is the title, or the label: the words before a colon, as in "Login: people sign in with
-a passkey".
+A page is a text that is rewritten as a whole when it changes. Its subject is the heading or, if
+there is none, the label: the words before a colon, as in "Login: people sign in with a passkey".
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Document:
 
     @cached_property
     def body(self) -> str:
-        """Return the text after the label or below the title; without both, return all text."""
+        """Return the text after the label or below the title, or the whole text without either."""
         if self.label:
             found = _LABEL.match(self.text)
             return self.text[found.end() :] if found else self.text

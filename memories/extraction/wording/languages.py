@@ -43,13 +43,13 @@ _TWINS = TOPICS | {name: topic for topic, name in TOPICS.items()}
 def twin_of(tag: str) -> str:
     """Return the Chinese tag for an English topic tag or vice versa, or "" for any other tag.
 
-    A tag is a topic's tag only if it is written exactly so; "Work" is a tag that somebody typed.
+    Case matters: "work" is a topic tag, but "Work" is a tag that somebody typed.
     """
     return _TWINS.get(tag, "")
 
 
 def without_twins(tags: Iterable[str]) -> list[str]:
-    """Return the tags in their order without repetitions, and one tag for each topic: the first."""
+    """Return the tags in order, with only the first of equal tags and of tags for one topic."""
     kept: list[str] = []
     for tag in tags:
         if tag not in kept and twin_of(tag) not in kept:

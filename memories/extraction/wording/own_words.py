@@ -51,7 +51,7 @@ _LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
 _DAY_ALONE = re.compile(
     r"(?<=\bthe )\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=[号號日]$)"
 )
-# The only word between the beginning of a sentence, or another statement, and a statement.
+# The only word between a statement and the beginning of its sentence, or the previous statement.
 _FIRST_WORD = re.compile(r"(?:^|[.!?;\n]) {0,2}(?P<word>[^\W\d_]{2,14}\s?)$")
 _OPENING = re.compile(r"[(（]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
@@ -141,10 +141,10 @@ def _cut(text: str) -> str:
 def _widened(
     message: str, start: int, end: int, *, others: Sequence[tuple[int, int]], language: str
 ) -> tuple[int, int]:
-    """Extend the range to include what directly precedes or follows it and belongs to it.
+    """Extend the range by a negation, hedge or condition directly before or after it.
 
-    This is a negation, hedge or condition, or the only word before a verb, since it may be the
-    subject ("shaz cant do nuts"); `_trimmed` removes it again if it is a filler.
+    If there is none before it, add a single word before a verb, since it may be the subject: "shaz"
+    in "shaz cant do nuts". `_trimmed` removes this word again if it is a filler.
     """
     floor = max([one_end for _, one_end in others if one_end <= start] + [start - 60, 0])
     cjk = language in ("zh", "ja")
@@ -213,7 +213,10 @@ def _question_topic(text: str, before: str, assistant: str, language: str) -> st
 def _carried_clause(
     text: str, before: str, others: Sequence[tuple[int, int]], *, language: str
 ) -> str:
-    """Return the preceding clause, in brackets, if it completes a fragment ("twice a week")."""
+    """Return the statement just before a fragment ("twice a week"), shortened and in brackets.
+
+    Return an empty string if the text isn't a fragment or no statement is near enough.
+    """
     on_it = language == "en" and len(text.split()) <= _SCRAP and _P["about_it"].search(text)
     if not on_it and not _is_part(text, language):
         return ""
@@ -249,7 +252,7 @@ def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str)
 def _subject(
     text: str, before: str, others: Sequence[tuple[int, int]], *, language: str, whose: str
 ) -> str:
-    """Return the subject that a list item or a Chinese clause leaves out, in brackets."""
+    """Return "[I]" or "[我]" if a list item or a Chinese clause leaves this word out."""
     if whose == "related" and language == "zh" and _P["zh_person"].match(text):
         is_named = _P["first_person"].search(text[:4]) or text[0] in "家他她你"
         return "" if is_named or text[0] in _SURNAMES else "[我]"
@@ -333,7 +336,7 @@ def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
 
 
 def names_people_or_dates(text: str, *, spoken_at: datetime, language: str) -> bool:
-    """Return whether a text by itself mentions a person or a date."""
+    """Return whether a text mentions a relative, a friend, a name ("called Mia") or a date."""
     if any(True for _ in people_in(text, language)) or _P["named"].search(text):
         return True
     return bool(dates_in(text, spoken_at=spoken_at, language=language))

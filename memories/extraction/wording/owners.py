@@ -49,10 +49,11 @@ class Ownership(Enum):
 class Owner(NamedTuple):
     """The person whom a text is about.
 
-    `names` holds the terms that name a person other than the speaker. It is empty for the speaker,
-    and for a pronoun that isn't followed by a name in brackets. `relation` is the relation that the
-    text names ("sister"), and `gender` is the person's gender, if known. `mentions` is True if the
-    text mentions anybody other than the speaker.
+    `is_self` and `is_other` are both True if the text is about the speaker together with somebody
+    else. `names` holds the terms that name a person other than the speaker. It is empty for the
+    speaker, and for a pronoun that isn't followed by a name in brackets. `relation` is the relation
+    that the text names ("sister"), and `gender` is the person's gender, if known. `mentions` is
+    True if the text mentions anybody other than the speaker.
     """
 
     is_self: bool = False
@@ -66,7 +67,8 @@ class Owner(NamedTuple):
 def ownership(first: str, second: str) -> Ownership:
     """Return whether two statements are about the same person.
 
-    It is unsure whether a statement about one person also holds for a group that includes them.
+    The result is `UNSURE` if the wording doesn't tell, or if one statement is about a person and
+    the other about a group with this person.
     """
     texts = first, second
     one, other = (_owner(text, texts) for text in texts)
@@ -85,13 +87,16 @@ def ownership(first: str, second: str) -> Ownership:
 
 
 def _is_of_group(text: str, group: str) -> bool:
-    """Return whether a text is about one of several people named together: "Jake and Mia"."""
+    """Return whether `group` is about two people together, and `text` about one of them.
+
+    An example is "Jake is 4" with the group "Jake and Mia go swimming". The speaker doesn't count.
+    """
     plain = [_plain(one) for one in (text, group)]
     found = _TOGETHER.match(plain[1])
     if found is None or _TOGETHER.match(plain[0]):
         return False
     parts = {found[name] for name in ("one", "other", "zh_one", "zh_other") if found[name]}
-    parts -= {"i", "me", "我"}  # what the speaker says of themselves changes their own memory
+    parts -= {"i", "me", "我"}  # a statement about the speaker may change the speaker's memories
     return sum(_begins_with(one, plain[0]) for one in parts) == 1
 
 
@@ -119,7 +124,7 @@ def owner_names(first: str, second: str) -> frozenset[str]:
 
 
 def _of_two_others(one: Owner, other: Owner) -> Ownership:
-    """Compare two owners whose names share no word; "mum" and "mother" are the same person."""
+    """Compare two owners whose names share no word; "mum" and "mother" may be the same person."""
     if one.relation and other.relation:
         are_alike = one.relation == other.relation
         differ = one.gender in _SEXES and other.gender in _SEXES and one.gender != other.gender

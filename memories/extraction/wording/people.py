@@ -12,8 +12,10 @@ from memories.extraction.wording.chinese_subjects import leading_name, names, na
 from memories.screening import safe_patterns
 
 PATTERNS = {name: safe_patterns.compile(one) for name, one in patterns("own_words").items()}
+_WITHOUT_SUBJECT = ("begins_with_verb", "begins_with_their_verb", "begins_with_adjective")
+_OF_A_SUBJECT = ("his", "her", "him", "hers")  # may refer to the subject of the statement
 _TITLES = ("先生", "太太", "阿姨", "叔叔", "师傅", "老板")
-_NAMED_IN = 4  # the message, the other side's question and two earlier messages
+_NAMED_IN = 4  # texts: the message, the other side's question and two earlier messages
 _CLAUSES = re.compile(r"[\s，,。.!！?？;；、…]")
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
@@ -97,9 +99,9 @@ def _matches_gender(pronoun: str, person: str) -> bool:
 
 
 def _is_vague(person: Person, pronoun: str) -> bool:
-    """Return whether "he" or "she" in a later message hardly means this person or pet.
+    """Return whether "he" or "she" in a later message is unlikely to refer to this person or pet.
 
-    These are pets and people without a name or "my", such as "the doctor".
+    This applies to pets, and to people who are mentioned with "the", such as "the doctor".
     """
     is_pet = person.gender == "p"
     return pronoun in ("f", "m") and (is_pet or person.words.lower().startswith("the "))
@@ -112,7 +114,7 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     to have the pronoun's gender is preferred to a name of unknown gender. If a Chinese pronoun may
     mean several people, or the text has "our" with an unknown word ("our karen"), nobody is named.
     """
-    most = _NAMED_IN if pronoun else 2  # texts of which names count as well as relatives
+    most = _NAMED_IN if pronoun else 2  # number of texts in which names count, not only relatives
     for number, text in enumerate(earlier):
         people = [*people_in(text, language)]
         if pronoun == "s":
@@ -140,13 +142,16 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
 
 
 def _own_subjects(text: str) -> Iterator[Person]:
-    """Yield whom "my …" means at the beginning of a clause, such as "my carer"."""
+    """Yield the people mentioned with "my" at the beginning of a clause, such as "my carer"."""
     for found in PATTERNS["own_subject"].finditer(text):
         yield Person(start_of(found, "who"), found["who"])
 
 
 def _are_several(people: Sequence[Person], text: str, *, any_clause: bool) -> bool:
-    """Return whether different people are named in the clause of the last, or in any clause."""
+    """Return whether the clause that names the last of the people also names a different one.
+
+    With `any_clause`, all clauses count.
+    """
     last = people[-1].start if people else 0
     ends = [found.end() for found in _CLAUSES.finditer(text[:last])]
     start = 0 if any_clause else max(ends, default=0)
@@ -177,8 +182,9 @@ _OWN_NAME = ("我是", "我叫", "叫我", "我名叫", "我的名字是", "我�
 def _with_chinese_names(text: str, people: Sequence[Person]) -> list[Person]:
     """Return the people and the Chinese names in a text.
 
-    A name right after a relation belongs to that person: 我弟弟阿强. The speaker's own name, as in
-    我是何小满, is left out, since no pronoun of the third person means it.
+    A name right after a relation belongs to that person, as in 我弟弟阿强 ("my brother A-Qiang").
+    The speaker's own name, as in 我是何小满 ("I'm He Xiaoman"), is left out, since no third-person
+    pronoun refers to it.
     """
     found = {person.start + len(person.words): person for person in people}
     taken = {at for end, person in found.items() for at in range(person.start, end)}
@@ -234,10 +240,10 @@ _PREDICATE = re.compile(r"^(?:就是|也是|是|当|當|做)(?!我)")
 def named_person(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
-    """Return the name of the person that a statement refers to, with the position to insert it at.
+    """Return words in brackets for the person that a statement refers to, and where to insert them.
 
-    The result is a list with at most one such pair. The position is after the first pronoun, or at
-    the start of a statement that is about a relative but doesn't name them.
+    The result is a list with at most one pair of a position and the words. The position is after
+    the first pronoun, or at the start of a statement about a relative whom it doesn't name.
     """
     cjk = language in ("zh", "ja")
     # "Is a teacher" in Chinese says what somebody is, not who.
@@ -246,7 +252,12 @@ def named_person(
     named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
     start, end, gender = _pronoun(text, language)
     if gender:
-        who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
+        is_named = any(at < start for at in named) or (
+            language == "en"
+            and text[start:end].lower() in _OF_A_SUBJECT
+            and _names_its_subject(text[:start])
+        )
+        who = "" if is_named else _antecedent(earlier, gender, language)
         if language == "zh" and gender in ("f", "m"):
             who = _name_before(earlier[0]) or who
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
@@ -257,14 +268,13 @@ def named_person(
         or PATTERNS["ours"].search(text)
     ):
         return []
-    verbs = "begins_with_verb", "begins_with_their_verb", "begins_with_adjective"
-    if not cjk and not any(PATTERNS[name].search(text) for name in verbs):
-        return []  # "oisin is 4" names somebody, although the name wasn't found above
+    if not cjk and not any(PATTERNS[name].search(text) for name in _WITHOUT_SUBJECT):
+        return []  # "oisin is 4" names somebody, even though the name wasn't found above
     said = earlier[0].rpartition("\n")[2]
     if language == "zh":
         name = leading_name(text)
         if not name and names_subject(text):
-            return []  # 现在是小杨帮我看店 names somebody else than the text before it
+            return []  # 现在是小杨帮我看店 names its own subject, 小杨
         who = _relation_of(name, earlier) if name else _name_before(said)
         if name or who or not said.strip():
             # The first statement of a message names its own subject.
@@ -273,6 +283,27 @@ def named_person(
     nearby = [said] if said.strip() else list(earlier[1:])
     who = _antecedent(nearby, "", language)
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
+
+
+def _names_its_subject(before: str) -> bool:
+    """Return whether an English statement seems to begin with a name in lower case.
+
+    `before` is the statement up to its first pronoun. In "ruaridh broke his arm", "his" refers to
+    "ruaridh" and not to somebody in an earlier message.
+    """
+    first, _, rest = before.strip().lower().partition(" ")
+    may_be_verb = first.endswith("s") and not rest[:1].isdigit()  # "talks in his sleep"
+    return bool(
+        rest
+        and first.isalpha()
+        and not may_be_verb
+        and not PATTERNS["begins_no_name"].search(first)
+        and first not in _NO_SUBJECT
+        and first not in _NO_OWNER
+        and first not in _NO_NAMES
+        and not any(PATTERNS[name].search(before) for name in _WITHOUT_SUBJECT)
+        and not PATTERNS["first_person_en"].search(before)
+    )
 
 
 def lacks_name(text: str, language: str) -> bool:
@@ -310,14 +341,17 @@ def _name_before(said: str) -> str:
     return ""
 
 
-# In dialects "them" is "those": "can't wear them latex gloves".
+# In some dialects, "them" means "those": "can't wear them latex gloves".
 _THOSE = re.compile(
     r" (?!and |or |but |all |both |when |if |because |every |to |too |at |on |for )[a-z]{4,} "
 )
 
 
 def _pronoun(text: str, language: str) -> tuple[int, int, str]:
-    """Return the range of the first third-person pronoun, and a code for its gender."""
+    """Return the range of the first third-person pronoun, and a code for its gender.
+
+    The codes are f, m, s (several) and p (pets and "it"). Return `(0, 0, "")` if there is none.
+    """
     found = PATTERNS[f"pronoun_{language}"].search(text)
     if found is None or PATTERNS["no_pronoun"].search(
         text[max(0, found.start()) :].lower().strip()

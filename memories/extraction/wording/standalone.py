@@ -44,7 +44,7 @@ _ONLY_SELF = re.compile(
     r"(?i)^(?:i|we|me)(?:['’]?(?:m|ve|d|re)| (?:am|are|was|were|do|did|have|had|can|could|would"
     r"|will|ca|wo))?(?:(?:n['’]?t| not| never)(?: [\d.,]+)?)?(?: (?:too|also|either|neither))?$"
 )
-# "Left one, not the right one" doesn't say of which things it is one.
+# "Left one, not the right one" doesn't say what kind of thing is meant.
 _SOME_ONE = re.compile(
     r"(?i)^(?:(?:no|not|the|that|this|which|my|your),? ){0,3}[a-z]+ ones?"
     r"(?:$|[,.;]| (?:no|not|and|or|but|instead|please)\b)"
@@ -111,7 +111,10 @@ def _stands_in_chinese(plain: str, text: str, *, of_other: bool) -> bool:
 
 
 def _lacks_predicate(plain: str) -> bool:
-    """Return whether only a place, a time or an amount follows 我不是 ("I'm not"), or nothing."""
+    """Return whether a beginning such as 我不是 ("I'm not") has no predicate after it.
+
+    Nothing follows it, or only a place, a time or an amount.
+    """
     lead = _ZH_BEFORE_PREDICATE.match(plain)
     rest = plain[lead.end() :].strip(" ,，。.!！") if lead else plain
     # 90后 ("born in the 1990s") says more than a time.

@@ -30,7 +30,7 @@ _MOST_WORDS = 200  # longer pages are not compared word by word
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a candidate, given one known memory; `verdict` is None if unrelated."""
+    """The verdict on a candidate, given one known memory; None if the two are unrelated."""
 
     verdict: Verdict | None
     reason: str = ""
@@ -55,9 +55,10 @@ def edition_of(
 ) -> Finding | None:
     """Return the finding if two documents are editions of one page, otherwise None.
 
-    `similarity` is the cosine similarity of their vectors. An edition with the same title replaces
-    the old one even if parts are left out; the old text is kept as a version. If the new document
-    only quotes the old one, the finding is `NOTHING_NEW`.
+    `similarity` is the cosine similarity of their vectors. With the same title, less text in common
+    is enough to replace the old edition, whose text is kept as a version. If the new document
+    contains only text from the old one, the finding is `NOTHING_NEW`, unless it is a shortened
+    edition with the same title.
     """
     if have_other_subjects(new, old):
         return None
@@ -100,9 +101,10 @@ def have_other_subjects(new: Document, old: Document) -> bool:
 def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) -> bool:
     """Return whether two texts differ in only one place, with a content word before it.
 
-    "The checkout handles 30 orders a second" and "… 120 orders a second" differ in a value. Texts
-    on different subjects don't count, such as "the users endpoint …" and "the orders endpoint …",
-    or week 12 and week 13. With `telling`, both differing parts must contain a content word.
+    At least half of the longer text must be the same. "The checkout handles 30 orders a second" and
+    "… 120 orders a second" differ in a value. Texts on different subjects don't count, such as "the
+    users endpoint …" and "the orders endpoint …", or week 12 and week 13. With `telling`, both
+    differing parts must contain a content word.
     """
     ours, theirs = new.words, old.words
     before = sum(1 for _ in takewhile(_same, zip(ours, theirs, strict=False)))
@@ -125,7 +127,10 @@ def _has_content_word(words: list[str]) -> bool:
 
 
 def are_worded_alike(new: Document, old: Document) -> bool:
-    """Return whether the bodies of both documents share at least half of their words, in order."""
+    """Return whether the bodies of both documents share at least half of their words, in order.
+
+    Return False if one of them has more than `_MOST_WORDS` words.
+    """
     if max(len(new.words), len(old.words)) > _MOST_WORDS:
         return False
     return SequenceMatcher(None, new.words, old.words, autojunk=False).ratio() >= _HALF

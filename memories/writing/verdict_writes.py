@@ -30,7 +30,7 @@ from memories.writing.memory_writes import Draft, SourceInput
 from ops.models import User
 
 _INTO_TARGET = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)  # verdicts that create no new memory
-_WORDS_OF = 8_000  # characters of a text whose words are searched in known memories
+_WORDS_OF = 8_000  # characters at a text's start whose words are sought in known memories
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def arbitrate(
 ) -> Arbitrated:
     """Let the arbiter compare a candidate with the known memories, and return its decision.
 
-    `now` is the time of the statement, if it isn't the current time. Call it outside a transaction,
-    since the arbiter may call a model. Raise `ProviderError` if the model call fails.
+    `now` is the time of the statement, if it isn't the current time. If the arbiter uses a chat
+    model, call this function outside a transaction. Raise `ProviderError` if the model call fails.
     """
     if not known:
         decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
@@ -95,13 +95,14 @@ def apply(
     `merged` is the draft with the combined text if the verdict is MERGE. `space` is the embedding
     space to write to, if the caller has already locked it. If the target has changed or no longer
     exists, the verdict becomes ADD. An extracted text replaces a text that the user wrote, or a
-    pinned memory, only if the user clearly wanted this; otherwise the verdict becomes REVIEW. A
-    text that the user writes is used at once: it never awaits review, and a memory in the review
-    inbox that the text repeats or changes is accepted.
+    pinned memory, only if the user clearly wanted this; otherwise the verdict becomes REVIEW. With
+    REVIEW, the new memory awaits review, unless the user wrote the text. It also awaits review if
+    its confidence is below `CONFIDENCE_FLOOR` or `always_review` is True. A memory in the review
+    inbox is accepted if a text that the user writes repeats or changes it.
     """
     verdict, target = _checked(arbitrated, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
-        archive.bring_back(target)  # a repetition counts as a use
+        archive.unarchive(target)  # a repetition counts as a use
         target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
     if target is not None and draft.origin == Origin.USER and verdict in _INTO_TARGET:
         _accept(target)
@@ -126,14 +127,14 @@ def apply(
     return Decided(memory, result, verdict, superseded)
 
 
-def ask_known(
+def add_known_query(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
 ) -> Callable[[], list[Known]]:
     """Add the SQL statement for similar memories to a batch.
 
     Return a function that gets the result. `near` is the vector to compare with.
     """
-    return similar_memories.ask_similar_to(
+    return similar_memories.add_similar_query(
         batch, near, user=user, content=content[:_WORDS_OF], project=project
     )
 
@@ -150,14 +151,16 @@ def decide_and_apply(
     known: Sequence[Known] | None = None,
     space: HeldSpace | None = None,
 ) -> Decided:
-    """Decide with the bundled arbiter what happens to the candidate, and do it.
+    """Let the bundled arbiter decide on the candidate, and apply the decision.
 
     Everything happens in the caller's transaction. A chat model may revise the decision later.
     `near` is the vector to compare with; `known` are the similar memories, if the caller already
-    has them (`ask_known`).
+    has them (`add_known_query`).
     """
     if known is None:
-        known = ask_known(Batch(), near, user=user, content=draft.content, project=draft.project)()
+        known = add_known_query(
+            Batch(), near, user=user, content=draft.content, project=draft.project
+        )()
     arbitrated = arbitrate(candidate, known=known, arbiter=language_steps.quick_arbiter())
     decided = apply(
         arbitrated,
@@ -169,16 +172,16 @@ def decide_and_apply(
         merged=_merged_without_vectors(arbitrated, draft),
         space=space,
     )
-    model_revision.ask_later(decided.memory, verdict=decided.verdict)
+    model_revision.request_revision(decided.memory, verdict=decided.verdict)
     return decided
 
 
 def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memory | None:
-    """Relate `memory` to a memory in use that it contradicts; return that memory, or None.
+    """Relate `memory` to an active memory that it contradicts; return that memory, or None.
 
     Call this function with the row of `memory` locked, after its text was written or accepted. Both
-    memories stay in use, and conflicts that the user has settled aren't raised again. Without
-    `near`, the stored vector is used.
+    memories stay active, and conflicts that the user has settled aren't raised again. `near` is the
+    vector of `memory`; without it, the stored vector is used.
     """
     near = search_index.stored_vector(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
@@ -186,11 +189,11 @@ def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memor
     found = similar_memories.similar_to(
         near, user=memory.user, content=memory.content[:_WORDS_OF], project=memory.project
     )
-    settled = relations.settled_with(memory)
+    settled = relations.settled_memories(memory)
     apart = (memory.public_id, *settled)
     known = [one for one in found if one.status == MemoryStatus.ACTIVE and one.id not in apart]
     comparisons = language_steps.bundled_arbiter().compare(
-        model_revision.as_candidate(memory), known
+        model_revision.candidate_of(memory), known
     )
     one = next((one for one in comparisons if one.finding.is_conflict), None)
     if one is None:
@@ -306,7 +309,7 @@ def _log(
     )
 
 
-def with_text(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
+def replace_text(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
     """Return the draft with another text and its vectors. Call it outside a transaction."""
     vectors, pieces = search_index.embed_memory(content)
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
@@ -334,4 +337,4 @@ def merged_draft(arbitrated: Arbitrated, draft: Draft) -> Draft | None:
     decision = arbitrated.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
-    return with_text(draft, content=decision.content, kind=decision.kind)
+    return replace_text(draft, content=decision.content, kind=decision.kind)

@@ -25,9 +25,9 @@ from memories.learning import learnability
 from memories.learning.turn_context import LoadedTurn
 from memories.models import Arbitration, Memory, Origin, Project, TargetKind
 from memories.recall import traces
-from memories.writing import memory_writes, similar_memories, verdicts
+from memories.writing import memory_writes, similar_memories, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdicts import Arbitrated, Decided
+from memories.writing.verdict_writes import Arbitrated, Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User, UserSettings
@@ -35,8 +35,8 @@ from ops.queue.run import Run
 
 ACCEPTED_CHARS = 200
 _ONE_BREATH = 12  # maximum characters between two statements that belong together
-# A turn that was forgotten in the meantime isn't marked. The refused secrets that an earlier
-# attempt recorded are replaced.
+# A turn that was forgotten in the meantime isn't marked. Refused secrets that an earlier attempt
+# recorded are deleted, since they are recorded again.
 _MARK = f"""
 WITH marked AS (
     UPDATE conversations_turn SET extracted_at = %s
@@ -66,9 +66,9 @@ def is_important(candidate: Candidate) -> bool:
 
 
 def extract_forget_requests(text: TurnText) -> Extraction:
-    """Extract only the requests to forget, for a text that nothing may be learned from.
+    """Extract only requests to forget, secrets and role play, but no candidates.
 
-    No chat model is called.
+    Use it for a text from which nothing may be learned. No chat model is called.
     """
     found = language_steps.bundled_extractor().extract(text)
     return Extraction(forget=found.forget, secrets=found.secrets, role_play=found.role_play)
@@ -79,9 +79,9 @@ def extract_from(loaded: LoadedTurn) -> Extraction:
 
     If `loaded.learns` is False, only requests to forget are extracted, and no chat model is called.
     If the turn must not be kept, only requests such as "forget that" are extracted, since they
-    refer to earlier messages.
-    If the reply came late, memories were already learned from the question alone; then only
-    statements by the assistant are extracted, and only if both speakers are named.
+    refer to earlier messages. If the reply came late, memories were already learned from the
+    question alone; then only statements by the assistant are extracted, and only if both speakers
+    are named.
     """
     if not loaded.learns:
         return extract_forget_requests(loaded.text)
@@ -101,8 +101,8 @@ class SourceText:
 
     `decided` selects the verdicts that earlier runs logged for this text. `hold` locks the text
     until the transaction ends and returns the source for a candidate, or None if the text no longer
-    exists. `turns` holds the turn, and the other turns of a statement that was composed from
-    several turns. If the user confirms memories before they are used, explicit requests to remember
+    exists. `turns` holds the turn, followed by the other turns if a statement was composed from
+    several. For a user who confirms memories before they are used, explicit requests to remember
     need no confirmation, unless `confirms_all` is True.
     """
 
@@ -136,7 +136,7 @@ class SourceText:
 def text_of_turn(
     turn: Turn, *, user: User, project: Project | None = None, others: Sequence[Turn] = ()
 ) -> SourceText:
-    """Return the text of a turn.
+    """Return the turn as a `SourceText`.
 
     `others` holds the other turns of a statement that was composed from several turns: the
     statement is erased if any of them is forgotten.
@@ -152,7 +152,7 @@ def text_of_turn(
 
 
 def learn(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) -> list[Decided]:
-    """Learn the candidates of a turn, and mark the turn."""
+    """Learn the candidates of a turn, and mark the turn as processed."""
     decided = learn_all(
         run,
         extraction.undecided,
@@ -189,7 +189,7 @@ def learn_all(
 def share_earlier_texts(
     candidates: Sequence[Candidate], decided: Sequence[Decided | None], *, user: User
 ) -> None:
-    """Make the memories of one turn findable by each other's earlier texts.
+    """Let searches for an earlier text of a memory find related memories of the same turn too.
 
     For example, "I quit Acme and joined Initech" becomes two memories, and a search for Acme should
     find both. Candidates that only repeated a known memory are left out.
@@ -210,19 +210,19 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if `candidate` says what has replaced the thing that ended according to `ended`.
+    """Return True if `ended` says that something ended and `candidate` says what replaced it.
 
-    In "I left Chase and moved over to Ally", for instance, both statements are about the user, and
-    the second directly follows the first.
+    An example is "I left Chase and moved over to Ally". Both statements must be about the user, and
+    the second must directly follow the first.
     """
-    own = all(one.reasons[:1] and one.reasons[0].startswith("self.") for one in (candidate, ended))
+    own = candidate.owner == ended.owner == "self"
     gap = candidate.quote_start - ended.quote_start - len(ended.quote)
     return own and "ends" in ended.reasons and 0 <= gap <= _ONE_BREATH
 
 
 @dataclass(frozen=True)
 class CandidateDraft:
-    """A candidate on which to decide, with its draft memory and the vectors of its text."""
+    """A candidate that awaits a decision, with its draft memory and the text it comes from."""
 
     candidate: Candidate
     draft: Draft
@@ -262,7 +262,7 @@ def learn_one(
     with as_user(user):
         known = _find_similar(one)
     arbitrated = _arbitrate(one, known)
-    merged = verdicts.merged_draft(arbitrated, one.draft) if arbitrated else None
+    merged = verdict_writes.merged_draft(arbitrated, one.draft) if arbitrated else None
     with run.applying(user):
         decided = _apply(one, arbitrated, merged=merged) if arbitrated else None
         then()
@@ -270,17 +270,20 @@ def learn_one(
 
 
 def decide_here(one: CandidateDraft) -> Decided | None:
-    """Decide on a candidate and apply it in the open transaction, without remote calls."""
+    """Decide on a candidate and apply it in the open transaction.
+
+    Call this function only if `are_steps_local`, so that no remote model is called.
+    """
     arbitrated = _arbitrate(one, _find_similar(one))
     if arbitrated is None:
         return None
-    return _apply(one, arbitrated, merged=verdicts.merged_draft(arbitrated, one.draft))
+    return _apply(one, arbitrated, merged=verdict_writes.merged_draft(arbitrated, one.draft))
 
 
 def _arbitrate(one: CandidateDraft, known: Sequence[Known] | None) -> Arbitrated | None:
     if known is None:
         return None
-    decided = verdicts.arbitrate(one.candidate, known=known, arbiter=language_steps.arbiter())
+    decided = verdict_writes.arbitrate(one.candidate, known=known, arbiter=language_steps.arbiter())
     return decided if decided.decision.ends or not one.candidate.only_ends else None
 
 
@@ -300,7 +303,7 @@ def _apply(one: CandidateDraft, arbitrated: Arbitrated, *, merged: Draft | None)
     own = users.settings_held(text.user)
     if source is None or not own.longterm_enabled:
         return None
-    decided = verdicts.apply(
+    decided = verdict_writes.apply(
         arbitrated,
         one.draft,
         user=text.user,
@@ -331,8 +334,9 @@ def _add_labels(memory: Memory, draft: Draft) -> None:
 def mark_processed(user: User, turn: Turn, extraction: Extraction) -> None:
     """Mark the turn as processed and record the secrets that were refused.
 
-    The user's message gets the positions of its secrets. If the user asked not to keep it, it is
-    marked as withheld, and the turn's episode and its text in traces of recalls are erased.
+    The positions of the secrets are stored in the user's message. If the user asked not to keep the
+    message, it is marked as withheld, its text in recall traces is erased, and the turn's episode
+    is erased.
     """
     understood = [extraction.secret_places, extraction.role_play, extraction.not_to_keep]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
@@ -379,9 +383,9 @@ def draft_of(
 
 
 def with_labels(draft: Draft, labels: Mapping[str, Any]) -> Draft:
-    """Return the draft with the turn's labels added.
+    """Return the draft with the labels of its turn, such as `agent_id` and `metadata`, added.
 
-    The labels are copied to everything that is learned from the turn.
+    If the statement contains a date, it takes precedence over the label `occurred_at`.
     """
     until, at = labels.get("valid_until"), labels.get("occurred_at")
     return replace(
@@ -396,9 +400,9 @@ def with_labels(draft: Draft, labels: Mapping[str, Any]) -> Draft:
 
 
 def source_of(turn: Turn, candidate: Candidate) -> SourceInput:
-    """Return the source of a candidate: the message of the turn that contains it.
+    """Return the source of a candidate: the message of the turn that contains the quote.
 
-    If the user accepted a claim that the previous reply made, the source is the accepting message.
+    If the user accepted a claim from the previous reply, the source is the accepting message.
     """
     message, quote, start = turn.user_message, candidate.quote, candidate.quote_start
     if candidate.quoted_role != "user":

@@ -85,8 +85,8 @@ def pieces(
 ) -> Iterator[list[_Part]]:
     """Group the parts into runs that each cost at most `most`; a single part may cost more.
 
-    Each run begins with the last `shared` parts of the previous run; their cost isn't counted
-    again.
+    Each run but the first begins with the last `shared` parts of the previous run; their cost
+    isn't counted again.
     """
     piece: list[_Part] = []
     spent = 0
@@ -131,7 +131,7 @@ class Kept(Generic[_Item]):
 
 
 def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Kept[dict[str, Any]]:
-    """Return the objects in the list called `name` that have the fields and types given in `shape`.
+    """Return the first `most` objects in the list `name` that have the field types in `shape`.
 
     If the list is truncated, its complete objects are returned. Raise `Unreadable` if there is no
     list, or if the list has items but none of them can be used, since only an empty list means that
@@ -211,7 +211,10 @@ def clean_text(value: object) -> str:
 
 
 def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
-    """Return the option that `value` names, ignoring case and spaces; otherwise `default`."""
+    """Return the option that `value` names, otherwise `default`.
+
+    Case is ignored, and spaces within the name count as underscores.
+    """
     if not isinstance(value, str):
         return default
     meant = value.strip().replace(" ", "_").casefold()

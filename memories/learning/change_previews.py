@@ -1,4 +1,4 @@
-"""Preview what a sentence of the user would change in the memories, and apply what is chosen."""
+"""Preview how a sentence by the user would change the memories, and apply the chosen changes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from memories.extraction.corrections.corrected_messages import (
 from memories.extraction.masking import ADDED_DATE, screen
 from memories.extraction.types import Candidate, Said, TurnText, Verdict
 from memories.indexing import search_index
-from memories.learning import ingest, memory_flush
+from memories.learning import memory_flush, turn_learning
 from memories.learning.memory_flush import Proposed
-from memories.learning.signed_ids import SignedIds
+from memories.learning.proposal_ids import SignedIds
 from memories.models import (
     Kind,
     LexicalEntry,
@@ -42,11 +42,11 @@ from memories.models import (
     TargetKind,
 )
 from memories.selectors import in_use, memory_of
-from memories.writing import curation, direct_writes, similar_memories, verdicts
+from memories.writing import curation, direct_writes, similar_memories, verdict_writes
 from memories.writing.curation import Edit
 from memories.writing.direct_writes import MemoryInput, Prepared
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdicts import Arbitrated, Decided
+from memories.writing.verdict_writes import Arbitrated, Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -54,13 +54,13 @@ from ops.models import User
 LONGEST = 1_000
 _CONFIDENCE = 0.95
 _MUCH = 3  # a change that drops this many words isn't selected in advance
-_MOST_READ = 300  # most memories to compare with a sentence, newest first
+_MOST_READ = 300  # maximum number of memories to compare with a sentence, newest first
 _MOST_RELATED = 5
-_MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
+_MOST_OFFERED = 3  # maximum number of memories offered for replacement by the sentence
 # A rejected value at the end of a sentence, without a comma.
 _REJECTED = re.compile(r"(?i) not (?:on |at |the |a ){0,3}(?P<old>[^,.;!?\n]{1,30})[.!]?$")
 _SEPARATORS = {"en": "; ", "zh": "；"}
-_SAME_END = 3  # characters at the end of two texts that say the same of somebody else
+_SAME_END = 3  # equal characters at the end of two texts that differ only in the subject
 _EDITS = SignedIds("edit_", salt="memories.told")
 
 
@@ -73,10 +73,11 @@ class ToldChange:
     (the memory would await a decision, and `old` would be unchanged). `memory` is the public id of
     the memory with `old`.
 
-    `doubt` is the reason why the change isn't selected in advance. Either the change would
-    overwrite a constraint ("constraint"), the same text as another change ("rivals") or a text that
-    says more ("longer"), or the sentence may have been misunderstood ("unsure"). A SKIP with the
-    doubt "unsure" shows a memory that is only similar to the sentence.
+    `doubt` is the reason why the change isn't selected in advance, or "". Either the change would
+    overwrite a constraint ("constraint"), a text that another change overwrites too ("rivals"), or
+    a longer text of which several words would be lost ("longer"), or the sentence may have been
+    misunderstood ("unsure"). A SKIP with the doubt "unsure" shows a memory that is only similar to
+    the sentence.
     """
 
     id: str
@@ -99,10 +100,10 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
     """Return what a sentence would change in the memories, without changing anything.
 
     `about` is the public id of the memory under which the sentence was typed. The sentence replaces
-    this memory if both share words; a change of another memory is then unsure. The list is empty if
-    no statement is found in the sentence.
-    Call it outside a transaction. Raise `Invalid` if the sentence is only a secret, too long or
-    empty, `Conflict` (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
+    this memory if the two share words; a change that overwrites another memory is marked as unsure.
+    The list is empty if no statement is found in the sentence. Call this function outside a
+    transaction. Raise `Invalid` if the sentence is only a secret, too long or empty, `Conflict`
+    (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
     """
     text = text.strip()
     if not text:
@@ -149,11 +150,11 @@ def _change_of(
 ) -> tuple[ToldChange | None, Sequence[Candidate]]:
     """Return the change that a sentence makes to the memory under which it was typed.
 
-    The statements of the sentence that share words with the memory replace it; the other statements
-    are returned too. If all or none share words, the sentence itself replaces the memory, without a
-    rejected value at its end ("…, not the 15th"). A sentence that only corrects a value ("not
-    february, march") changes nothing else. The change is None if the sentence shares no words with
-    the memory, or only says what is wrong.
+    Also return the statements of the sentence that don't replace the memory. If only some
+    statements share words with the memory, these replace it. If all or none do, the whole sentence
+    replaces it, without a rejected value at its end ("…, not the 15th"). If the sentence only
+    exchanges a value ("not february, march"), only this value is replaced. The change is None if
+    the sentence shares no words with the memory, or only says what is wrong.
     """
     memory = _own(user).filter(public_id=about).first()
     if memory is None:
@@ -184,7 +185,10 @@ def _told(memory: Memory, new: str, *, user: User, doubt: str = "") -> ToldChang
 
 
 def _without_rejected(text: str, known: str) -> str:
-    """Return a correction without a rejected value at its end that the known text has."""
+    """Return a correction without the rejected value at its end ("…, not the 15th").
+
+    A value without a comma before it is removed only if the known text contains its words.
+    """
     new, old = without_old_value(text)
     rejected = _REJECTED.search(new)
     if rejected and not old and set(segment.terms(rejected["old"])) <= set(segment.terms(known)):
@@ -193,9 +197,10 @@ def _without_rejected(text: str, known: str) -> str:
 
 
 def _without_copula(text: str, known: str) -> str:
-    """Return a Chinese text without a first 「是」 that only stresses what replaces a known word.
+    """Return a Chinese text without a leading 「是」 ("it is") that only adds stress.
 
-    For example, 「是姐姐对花生过敏」 corrects 「妹妹对花生过敏」.
+    For example, 「是姐姐对花生过敏」 ("it is my elder sister who is allergic to peanuts") corrects
+    「妹妹对花生过敏」 ("my younger sister is allergic to peanuts").
     """
     is_stress = text.startswith("是") and text[-_SAME_END:] == known[-_SAME_END:]
     return text[1:] if is_stress else text
@@ -216,9 +221,9 @@ def _doubted_overwriting(change: ToldChange, kind: str) -> ToldChange:
 def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChange:
     """Mark a change as unsure if the sentence may mean something else.
 
-    A statement is surely known only if the memory contains all words of the sentence, and either
-    both deny something or neither does. A new memory is sure unless the sentence corrects a memory
-    that wasn't found.
+    A SKIP is sure only if the memory contains all words of the sentence, and either both deny
+    something or neither does. A new memory is sure unless the sentence denies something
+    (`denies`) and no change overwrites a memory. A REVIEW is never sure.
     """
     if change.overwrites or change.doubt:
         return change
@@ -237,8 +242,9 @@ def exact_changes(
 
     `about` is the public id of the memory under which the sentence was typed. The changes are
     offered if a change is unsure, if nothing was found in a sentence that shares words with
-    memories, or if no change overwrites `about`. The memory `about` comes first, then the memories
-    of the unsure changes, then the memories that share words with the sentence.
+    memories, or if `about` is given and no change overwrites that memory. It comes first, then the
+    memories of the unsure changes, then the memories that share words with the sentence, and the
+    new memory last.
     """
     unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
     changed = {one.memory for one in changes if one.overwrites}
@@ -261,7 +267,7 @@ def _exact(new: str, *, user: User, memory: str, old: str, doubt: str = "unsure"
 def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast | Renaming, Memory, str]]:
     """Return the memories that the text corrects, each with the correction and the new text.
 
-    A memory that several corrections fit is changed by the first.
+    If several corrections fit a memory, the first is used.
     """
     if name := renaming(text):
         rows = _own(user).filter(content__contains=name.wrong).order_by("-pk")[:_MOST_READ]
@@ -314,9 +320,9 @@ def _edit_of(contrast: Contrast | Renaming, memory: Memory, new: str, *, user: U
 
 
 def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
-    """Apply the changes that `preview_changes` proposed to this user, and return the memories.
+    """Apply changes from `preview_changes` or `exact_changes`, and return the memories.
 
-    The sentences are compared with the memories again, since these may have changed meanwhile.
+    The statements are compared again, since the memories may have changed in the meantime.
     Raise `Invalid` if an id is invalid or older than a day, and `Conflict` if a memory to correct
     has changed, or while memory is off (`memory_off`).
     """
@@ -324,9 +330,10 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     edits = [_prepared_edit(one, user=user) for one in told]
     proposed = [one for one in ids if not one.startswith(_EDITS.prefix)]
     compared = [
-        _compare(one.candidate, user=user) for one in memory_flush.taken_back(proposed, user=user)
+        _compare(one.candidate, user=user)
+        for one in memory_flush.decode_returned_candidates(proposed, user=user)
     ]
-    merged = [verdicts.merged_draft(arbitrated, draft) for arbitrated, draft in compared]
+    merged = [verdict_writes.merged_draft(arbitrated, draft) for arbitrated, draft in compared]
     with as_user(user, changing=True):
         direct_writes.check_on(user)
         kept = [_keep_edit(one, user=user) for one in edits]
@@ -359,7 +366,7 @@ def _keep_edit(prepared: tuple[Memory, Edit] | Prepared, *, user: User) -> Memor
 
 def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
     now = timezone.now().astimezone(zone)
-    found = ingest.extract(TurnText(Said(text, now), Said("", now)))
+    found = turn_learning.extract(TurnText(Said(text, now), Said("", now)))
     if found.not_to_keep:
         return []
     return [replace(one, explicit=True) for one in found.candidates if one.quoted_role == "user"]
@@ -386,18 +393,18 @@ def _compare(candidate: Candidate, *, user: User) -> tuple[Arbitrated, Draft]:
     with as_user(user):
         known = similar_memories.similar_to(draft.vectors[0], user=user, content=draft.content)
     settled = [one for one in known if one.status != MemoryStatus.CANDIDATE]
-    return verdicts.arbitrate(
+    return verdict_writes.arbitrate(
         candidate, known=settled or known, arbiter=language_steps.arbiter()
     ), draft
 
 
 def _draft(candidate: Candidate) -> Draft:
     vectors, pieces = search_index.embed_memory(candidate.content)
-    draft = ingest.draft_of(candidate, vectors, pieces, None)
+    draft = turn_learning.draft_of(candidate, vectors, pieces, None)
     confidence = max(draft.confidence, _CONFIDENCE)
     return replace(draft, origin=Origin.USER, confidence=confidence)
 
 
 def _write(arbitrated: Arbitrated, draft: Draft, merged: Draft | None, *, user: User) -> Decided:
     source = SourceInput(origin=Origin.USER, quote=arbitrated.candidate.quote)
-    return verdicts.apply(arbitrated, draft, user=user, source=source, merged=merged)
+    return verdict_writes.apply(arbitrated, draft, user=user, source=source, merged=merged)

@@ -81,7 +81,7 @@ def propose(message: Message, span: Span) -> Proposal:
 def remember(given: MemoryInput, *, user: User, message: Message, span: Span) -> Written:
     """Write the memory, with the message and the quoted part as its source.
 
-    Opens its own transactions, so call it outside a transaction. Raise `Invalid` if the text is
+    Call this function outside a transaction, since it opens its own. Raise `Invalid` if the text is
     only a secret, `NotFound` if the message no longer exists, and `Conflict` while memory is off
     (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
@@ -117,7 +117,7 @@ class Carried:
 
 
 def detach_from(message: Message, *, user: User) -> Carried:
-    """Detach the memories that the user made from a message, because the message is recorded again.
+    """Detach the memories that the user saved from a message that is about to be recorded again.
 
     Call this function in the transaction that forgets the old turn, and then call `attach_to` with
     the new turn in the same transaction.

@@ -1,0 +1,233 @@
+"""Find the earlier statement that a message corrects, by comparing both with the reader model.
+
+The patterns in `corrected_messages` are tried first. The model also recognises corrections that
+match no pattern, such as "24 nov. fat thumbs" after a message that says "14 nov".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from foundation.text import segment
+from foundation.text.shingles import has_han
+from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
+from memories.extraction.corrections.corrected_messages import Correction, correctable_messages
+from memories.extraction.corrections.values import SORTS, only_value
+from memories.extraction.masking import COVER, SECRET
+from memories.extraction.types import Candidate
+from memories.reader.pair_layers import Compared
+
+COMPARED = 0.5  # a message is compared if it is a correction with at least this probability
+_MOST_PAIRS = 16  # each takes about 15 ms
+SURE = 0.7  # minimum probability of a conflict at which an earlier statement is changed
+OF_VALUES = 0.76  # the minimum if a day, month or number is changed
+ALONE = 0.9  # the minimum if the replaced words aren't found
+_PART = 240  # characters of a message that are compared at once
+_LONGEST_VALUE = 60  # characters that may take the place of the wrong words
+_READ = 0.4  # minimum probability that a statement conflicts with its corrected form
+_CONFLICT = 0.5  # minimum probability that two statements conflict
+_NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
+_NUMERAL = re.compile(
+    r"\d+(?:[.,:]\d+)*|[一二三四五六七八九十两兩俩百千万萬半零〇廿]+"
+    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
+    r"|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+    r"|hundred|thousand)\b"
+)
+_DAY_NUMERAL = re.compile("[一二三四五六日天]")
+_UNIT = re.compile(
+    r"\s?([a-z]{1,20}|[年月日号號歲岁级級斤公克元块塊点點分天周个個口人次里米楼樓层層路期])"
+)
+_END = re.compile(r"[.!?。！？\n]\s*")
+_SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|$)")
+
+
+@dataclass(frozen=True)
+class PutRight:
+    """An earlier statement, `known`, that the words at `start:end` of a message correct.
+
+    `correction` gives the earlier message with the right words. It is None if it is unclear which
+    words are wrong; in that case, the statements of the new message replace `known`.
+    """
+
+    known: Candidate
+    start: int
+    end: int
+    correction: Correction | None
+
+
+def put_right(
+    covered: str,
+    before: Sequence[str],
+    again: Callable[[int], Sequence[Candidate]],
+    compare: Callable[[str, str], Compared],
+    conflict: Callable[[str, str], float],
+) -> PutRight | None:
+    """Return the earlier statement that a message most probably corrects, or None.
+
+    The result also holds the correction, if it is clear which words are wrong.
+
+    `covered` is the message with its secrets and code covered, and `before` holds the earlier
+    messages, latest first. `again(place)` returns the candidates of an earlier message.
+    `compare(statement, text)` returns how a text relates to a statement. A correction of words
+    other than days, months and numbers is accepted only if the statement conflicts with its
+    corrected form.
+    """
+    likeliest, best = SURE, None
+    parts = list(_parts(covered))
+    pairs = 0
+    for place, earlier in _likeliest_first(covered, correctable_messages(before)):
+        for known in again(place):
+            for start, part in parts:
+                pairs += 1
+                if pairs > _MOST_PAIRS:
+                    return best
+                compared = compare(known.content, part)
+                share = compared.replaces
+                if share < likeliest:
+                    continue
+                found = _corrected(place, earlier, known, compared, covered, start, conflict)
+                if found is not None or share >= max(ALONE, likeliest):
+                    likeliest, best = share, PutRight(known, start, start + len(part), found)
+    return best
+
+
+def _likeliest_first(covered: str, before: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Move the earlier messages that share a content word with the new one to the front.
+
+    Otherwise, their order (latest first) is kept.
+    """
+    words = segment.content_terms(covered)
+    return sorted(before, key=lambda one: words.isdisjoint(segment.content_terms(one[1])))
+
+
+def overruling(
+    candidates: Sequence[Candidate], found: PutRight, conflict: Callable[[str, str], float]
+) -> list[Candidate]:
+    """Return the candidates, and mark those that overrule the earlier statement `found.known`.
+
+    These are quoted from the correcting words, conflict with the earlier statement, and have the
+    same owner as that statement.
+    """
+    known = found.known.content
+    return [
+        replace(one, corrects=True, overrules=known)
+        if found.start <= one.quote_start < found.end
+        and not one.overrules
+        and one.owner == found.known.owner
+        and conflict(known, one.content) >= _CONFLICT
+        else one
+        for one in candidates
+    ]
+
+
+def _corrected(
+    place: int,
+    earlier: str,
+    known: Candidate,
+    compared: Compared,
+    covered: str,
+    start: int,
+    conflict: Callable[[str, str], float],
+) -> Correction | None:
+    """Return the correction of the earlier message, or None if it is unclear which words change.
+
+    The span of the correction is the sentence of the new message that contains the right words.
+    """
+    if compared.wrong is None or compared.right is None:
+        return None
+    wrong = known.content[slice(*_whole(known.content, compared.wrong))].strip()
+    first, last = _whole(covered, (start + compared.right[0], start + compared.right[1]))
+    right = covered[first:last].strip()
+    wrong, right = _only_values(known.content, wrong, right)
+    if wrong == right or len(right) > _LONGEST_VALUE:
+        return None
+    if not all(map(_says_something, (wrong, right))) or not _are_of_one_sort(wrong, right):
+        return None
+    if COVER in right or SECRET in right or known.quote.count(wrong) != 1:
+        return None
+    at = known.quote_start + known.quote.index(wrong)
+    if earlier[at : at + len(wrong)] != wrong:
+        return None
+    if not _have_one_unit(earlier[at + len(wrong) :], covered[last:], right):
+        return None
+    begin = max((end.end() for end in _END.finditer(covered, 0, first)), default=0)
+    stop = _END.search(covered, last)
+    text = earlier[:at] + right + earlier[at + len(wrong) :]
+    found = Correction(place, text, begin, stop.start() if stop else len(covered))
+    is_value = any(_is_of(sort, right) for sort in SORTS) or _NUMERAL.search(right.casefold())
+    if is_value:
+        return found if compared.replaces >= OF_VALUES else None
+    is_read = conflict(known.content, known.content.replace(wrong, right)) >= _READ
+    return found if is_read else None
+
+
+def _only_values(statement: str, wrong: str, right: str) -> tuple[str, str]:
+    """Return the wrong and the right words, without what doesn't change beside a value.
+
+    "24" corrects only the day in "14 nov". "wednesdays" corrects only the day in "every second
+    tuesday", even if the reader model marks "second".
+    """
+    numbers = _NUMBER.findall(wrong)
+    if len(numbers) == 1 and _NUMBER.fullmatch(right):
+        return numbers[0], right
+    day = right.removesuffix("s")
+    for sort in SORTS:
+        if sort.fullmatch(day) and (old := only_value(sort, statement)):
+            return old, day
+    return wrong, right
+
+
+def _says_something(text: str) -> bool:
+    """Return whether a text contains a number or a content word."""
+    return bool(_NUMERAL.search(text.casefold()) or segment.content_terms(text))
+
+
+def _are_of_one_sort(wrong: str, right: str) -> bool:
+    """Return whether the wrong and the right words are of the same type.
+
+    Both must be days, or months, or differ only in numbers ("5 kg", "6 kg"), or contain no numbers.
+    In the last case, either both or neither must contain Chinese characters.
+    """
+    for sort in SORTS:
+        if sort.fullmatch(wrong) or sort.fullmatch(right):
+            return _is_of(sort, wrong) and _is_of(sort, right)
+    first, second = (_NUMERAL.sub("#", text.casefold()) for text in (wrong, right))
+    if "#" in first or "#" in second:
+        return first == second
+    return has_han(wrong) == has_han(right)
+
+
+def _is_of(sort: re.Pattern[str], text: str) -> bool:
+    """Return whether a text is a day or month of this type; a Chinese numeral may stand for it."""
+    return sort.fullmatch(text) is not None or _DAY_NUMERAL.fullmatch(text) is not None
+
+
+def _have_one_unit(after_wrong: str, after_right: str, right: str) -> bool:
+    """Return whether the wrong and the right number may have the same unit.
+
+    A unit is the word after a number. One or both may be missing. Return True if `right` isn't a
+    number.
+    """
+    if not _NUMERAL.fullmatch(right.casefold()):
+        return True
+    units = [_UNIT.match(after.casefold()) for after in (after_wrong, after_right)]
+    words = [unit[1] for unit in units if unit and unit[1] not in segment.ENGLISH_STOP_WORDS]
+    return len(words) < 2 or words[0] == words[1]
+
+
+def _whole(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    return whole_words(text, *span, is_letter=is_letter_of_spaced_script, most=_LONGEST_VALUE)
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the position and the text of consecutive sentences, about `_PART` characters each."""
+    start = end = 0
+    for sentence in _SENTENCE.finditer(text):
+        if sentence.end() - start > _PART and end > start:
+            yield start, text[start:end]
+            start = end
+        end = sentence.end()
+    if text[start:end].strip():
+        yield start, text[start:end]
