@@ -179,7 +179,7 @@ class VectorAdmin(ReadOnlyAdmin):
 @admin.register(LexicalEntry)
 class LexicalEntryAdmin(ReadOnlyAdmin):
     called = gettext_lazy("entry of the word index"), gettext_lazy("entries of the word index")
-    # The terms reveal the text, and this row can't be hidden while the text is being forgotten.
+    # The terms reveal the text, and an index entry can't be hidden while its text is forgotten.
     never = ("terms",)
     list_display = ("pk", "user", "target_kind", "target_id", "length")
     list_filter = ("target_kind",)

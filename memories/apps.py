@@ -12,4 +12,4 @@ class MemoriesConfig(AppConfig):
         import memories.operations
         import memories.transfer.import_rows
         import memories.transfer.user_data
-        import memories.week  # noqa: F401
+        import memories.weekly_changes  # noqa: F401

@@ -26,8 +26,8 @@ from memories.extraction.chat_model.fallback import (
     StandInJointReader,
     StandInSummarizer,
 )
+from memories.extraction.chat_model.model_calls import Asker
 from memories.extraction.chat_model.phraser import ModelPhraser
-from memories.extraction.chat_model.questions import Asker
 from memories.extraction.chat_model.summarizer import ModelSummarizer
 from memories.extraction.habits import BundledJointReader
 from memories.extraction.summary import ExtractiveSummarizer
@@ -44,7 +44,7 @@ from memories.reader import reader
 from memories.retrieval.query import analyse
 from ops.queue.run import record_model_call
 
-# Each comparison of two texts takes about 8 ms on one processor core.
+# Pairs of texts to compare while a caller waits; each takes about 8 ms on one processor core.
 _MOST_PAIRS_AT_ONCE = 3
 
 
@@ -163,7 +163,7 @@ def chat_model(endpoint: Endpoint) -> OpenAICompatibleModel:
     return OpenAICompatibleModel(endpoint)
 
 
-# A message that runs each step of learning: a date, a name, a secret, two languages.
+# A sample turn that exercises each step of learning: date, name, secret, and two languages.
 _SAMPLE = (
     "My aunt Zofia moved to Gdynia last May. 我对花生过敏，密码是 hunter2。",
     "I see. 好的。",
@@ -172,7 +172,7 @@ _SAMPLE = (
 
 @cache
 def preload() -> None:
-    """Load all bundled models, so that processes forked from this one share their memory.
+    """Load the bundled models that are used, so that forked processes share their memory.
 
     No connection is opened and no thread started. A second call does nothing, even in a forked
     process.

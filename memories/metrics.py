@@ -24,8 +24,8 @@ SELECT coalesce(sum(heap_blks_hit + coalesce(idx_blks_hit, 0) + coalesce(toast_b
 """
 
 
-def figures_of(user: User | None) -> dict[str, Any]:
-    """Return the response of `GET /memory/metrics`; for all users if `user` is None."""
+def metrics_for(user: User | None) -> dict[str, Any]:
+    """Return the response of `GET /memory/metrics` for `user`; None stands for all users."""
     mine = {} if user is None else {"user": user}
     memories = Memory.objects.filter(**mine)
     return {
@@ -45,10 +45,10 @@ def figures_of(user: User | None) -> dict[str, Any]:
 
 
 def cache_hit_rate() -> float:
-    """Return the share of pages of memory tables that PostgreSQL found in its cache.
+    """Return the share (0-1) of page reads of recall's tables that PostgreSQL's cache served.
 
-    The share covers all users, and the time since PostgreSQL's statistics were last reset. The
-    share is 1 if no page has been read.
+    The share covers all users and the time since PostgreSQL's statistics were last reset. It is 1
+    if no page has been read.
     """
     [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])
     return share(int(hits), int(misses))

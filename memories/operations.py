@@ -12,18 +12,24 @@ from django.utils import timezone
 from memories import language_steps
 from memories.files import daily_notes, file_sync, line_index
 from memories.forgetting import operations, spoken_requests
-from memories.indexing import milvus_sync, reindexing, search_index
+from memories.indexing import milvus_sync, search_index
 from memories.learning import (
-    ingest,
     quiet_conversations,
     single_texts,
     skills,
     turn_batches,
     turn_context,
+    turn_learning,
 )
 from memories.learning.turn_context import LoadedTurn
 from memories.models import Memory
-from memories.writing import archive, consolidation, model_revision, portrait_phrases, verdicts
+from memories.writing import (
+    archive,
+    consolidation,
+    model_revision,
+    portrait_phrases,
+    verdict_writes,
+)
 from ops.access import as_user
 from ops.forgetting import expired_rows
 from ops.models import Kind, User
@@ -51,14 +57,16 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
     if loaded is None:
         return None
     together = turn_batches.learn(run, user=user, queued=queued, loaded=found) if queued else None
-    return together or _learned_alone(run, user=user, loaded=loaded)
+    return together or _learn_single_turn(run, user=user, loaded=loaded)
 
 
-def _learned_alone(run: Run, *, user: User, loaded: LoadedTurn) -> Mapping[str, Any]:
-    extraction = ingest.extract_from(loaded)
-    forget = spoken_requests.settle(run, user=user, turn=loaded.turn, extraction=extraction)
+def _learn_single_turn(run: Run, *, user: User, loaded: LoadedTurn) -> Mapping[str, Any]:
+    extraction = turn_learning.extract_from(loaded)
+    forget = spoken_requests.carry_out_requests(
+        run, user=user, turn=loaded.turn, extraction=extraction
+    )
     skills.learn(run, user=user, turn=loaded.turn)
-    decided = ingest.learn(run, user=user, loaded=loaded, extraction=extraction)
+    decided = turn_learning.learn(run, user=user, loaded=loaded, extraction=extraction)
     return turn_batches.result_of(decided, extraction, forget=forget)
 
 
@@ -66,8 +74,8 @@ def _learned_alone(run: Run, *, user: User, loaded: LoadedTurn) -> Mapping[str, 
 def extract_conversation(run: Run) -> Mapping[str, Any] | None:
     """Read the turns of a conversation together, and learn what no single turn reveals.
 
-    Safe to run twice: the conversation records how far it was read, and verdicts are logged in the
-    transactions that apply them.
+    Messages without a reply are processed too, each on its own. Safe to run twice: the conversation
+    records how far it was read, and verdicts are logged in the transactions that apply them.
     """
     user = run.user()
     if user is None:
@@ -108,9 +116,10 @@ def index_memory(run: Run) -> None:
 def consolidate(run: Run) -> Mapping[str, Any] | None:
     """Learn from old notes, join similar old memories, and archive unused memories.
 
-    A dry run only reports the changes. Safe to run twice: a note records when it was processed, and
-    verdicts are logged as they are applied. A joined memory is created in the transaction that
-    archives its originals, and archived memories are neither joined nor archived again.
+    A dry run only reports which memories would be joined or archived. Safe to run twice: a note
+    records when it was processed, and verdicts are logged as they are applied. A joined memory is
+    created in the transaction that archives its originals, and archived memories are neither joined
+    nor archived again.
     """
     user = run.user()
     if user is None:
@@ -150,32 +159,13 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
 def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
     """Return the memories to archive.
 
-    The list is empty if this run has as many groups as a run may join, because the next run may
-    join more memories.
+    The list is empty if this run has reached the limit on groups, because the next run may still
+    join these memories.
     """
     if len(groups) >= consolidation.GROUPS:
         return []
     with as_user(user):
         return archive.find_isolated(user, now=timezone.now())
-
-
-@handles(Kind.BUILD_INDEX, is_long=True)
-def build_index(run: Run) -> Mapping[str, Any]:
-    """Build separate vector indexes for users with very many memories, and drop unneeded indexes.
-
-    Safe to run twice: only missing indexes are built, and the rest of an interrupted build is
-    dropped.
-    """
-    return reindexing.build_user_indexes(run)
-
-
-@handles(Kind.MOVE_VECTORS, is_long=True)
-def move_vectors(run: Run) -> Mapping[str, Any]:
-    """Move vector search to Milvus, or back to PostgreSQL.
-
-    Safe to run twice: a repeated run continues with the changes that Milvus doesn't have yet.
-    """
-    return milvus_sync.move_search(run)
 
 
 @handles(Kind.SYNC_VECTORS, is_long=True)
@@ -210,16 +200,6 @@ def sync_files(run: Run) -> Mapping[str, Any] | None:
     return file_sync.sync(user).as_result
 
 
-@handles(Kind.REINDEX, is_long=True)
-def reindex(run: Run) -> Mapping[str, Any]:
-    """Embed all texts with another embedder, and then switch the search to its vectors.
-
-    Safe to run twice: a repeated run continues with the vectors stored so far; after the switch, a
-    repeated run does nothing.
-    """
-    return reindexing.fill_and_switch(run)
-
-
 @handles(Kind.REVISE_MEMORY)
 def revise_memory(run: Run) -> Mapping[str, Any] | None:
     """Let the chat model check and possibly revise the bundled arbiter's decision about a memory.
@@ -238,7 +218,7 @@ def revise_memory(run: Run) -> Mapping[str, Any] | None:
     vectors, _ = search_index.embed_memory(memory.content)
     with as_user(user):
         written = model_revision.collect_similar(user, memory, vectors[0])
-    arbitrated = verdicts.arbitrate(
+    arbitrated = verdict_writes.arbitrate(
         written.candidate,
         known=written.known,
         arbiter=language_steps.arbiter(),
@@ -265,9 +245,13 @@ def people_to_consolidate(now: datetime) -> list[User]:
     These users have old notes, enough old memories to merge, or unused memories. Call this function
     inside `as_system`.
     """
-    groups = consolidation.eligible(now).order_by().values("user", "kind", "project")
+    groups = consolidation.eligible_memories(now).order_by().values("user", "kind", "project")
     enough = groups.annotate(count=Count("pk")).filter(count__gte=consolidation.FEWEST)
-    waiting = (enough, single_texts.unread_notes(now).order_by(), archive.unused(now).order_by())
+    waiting = (
+        enough,
+        single_texts.unread_notes(now).order_by(),
+        archive.unused_memories(now).order_by(),
+    )
     owners = {pk for rows in waiting for pk in rows.values_list("user", flat=True).distinct()}
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     return list(on.exclude(settings__longterm_enabled=False).order_by("pk"))

@@ -34,14 +34,14 @@ from ops.models import User
 
 MOST = 150  # memories in a portrait, the most important first
 _FIRST_OF_ALL = ("self", "family", "work", "health")  # groups of the most personal memories
-_FEW = 3  # memories of each group before the others
+_FEW = 3  # memories of each group that precede all other memories
 _NAME = re.compile(
     r"(?i)\bname(?:['’]?s)?\b"
     r"|\bcall(?:ed)? me\b(?! (?:back|again|when|after|before|at|on|in|if|later)\b)"
     r"|\bi['’]?m called\b|名字|我叫|叫我|姓名|^叫"
 )
-_OF_OTHERS = re.compile(r"\b(?:related|others)\.")  # reason codes: whom a statement is about
-SHOWN = 6  # phrases of a group before "more"
+_OF_OTHERS = re.compile(r"\b(?:related|others)\.")  # reason codes of statements about others
+SHOWN = 6  # phrases of a group that are shown before "more" is opened
 
 TITLES: Mapping[str, str | Promise] = {
     "self": _("Who you are"),
@@ -93,10 +93,10 @@ class Phrase:
 
     @property
     def is_fragment(self) -> bool:
-        """Return whether the phrase is only understandable beside what was said around it.
+        """Return whether the phrase is hard to understand without the surrounding conversation.
 
-        A memory that the user wrote always stands as written, and a constraint (such as an allergy)
-        is too important to be folded away.
+        A memory that the user wrote is never a fragment. Neither is a constraint (such as an
+        allergy), which is too important to be folded away.
         """
         if self.memory.origin == Origin.USER or self.memory.kind == "constraint":
             return False
@@ -136,27 +136,29 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
     visit.
     """
     groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
-    for memory in most_telling(user):
+    for memory in portrait_memories(user):
         phrase = _phrase(memory, since)
         key = group_of(tags=memory.tags, kind=memory.kind, standing=memory.standing)
         groups["fragments" if phrase.is_fragment else key].append(phrase)
     return [Group(key, phrases) for key, phrases in groups.items() if phrases]
 
 
-def most_personal(user: User, *, limit: int) -> list[Memory]:
-    """Return up to `limit` memories that describe the person: name, family, work and health first.
+def personal_memories(user: User, *, limit: int) -> list[Memory]:
+    """Return up to `limit` memories of the portrait, the most personal ones first.
 
-    A few memories of each group come first, then the others in the order of the portrait.
+    The first few memories of every group precede all others. Both parts begin with the groups in
+    `_FIRST_OF_ALL`, followed by the other groups in the order of the portrait. Within the group
+    `self`, memories that state a name come first.
     """
     groups = {one.key: [phrase.memory for phrase in one.phrases] for one in portrait_of(user)}
-    groups.get("self", []).sort(key=lambda one: not names(one))
+    groups.get("self", []).sort(key=lambda one: not states_name(one))
     keys = [*_FIRST_OF_ALL, *(key for key in groups if key not in _FIRST_OF_ALL)]
     few = [one for key in keys for one in groups.get(key, [])[:_FEW]]
     rest = [one for key in keys for one in groups.get(key, [])[_FEW:]]
     return [*few, *rest][:limit]
 
 
-def names(memory: Memory) -> bool:
+def states_name(memory: Memory) -> bool:
     """Return whether a memory states a name, most likely that of the person."""
     return _NAME.search(memory.content) is not None
 
@@ -180,7 +182,7 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
         yield from (f"- {phrase.text}" for phrase in group.phrases)
 
 
-def most_telling(user: User) -> QuerySet[Memory]:
+def portrait_memories(user: User) -> QuerySet[Memory]:
     """Return the memories of the portrait, annotated with `changed_at`, `reason` and `wording`.
 
     `reason` holds the reason codes of the current version. `wording` is None if the current version

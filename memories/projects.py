@@ -17,7 +17,10 @@ _NOT_IN_KEY = re.compile(r"[^\w.-]+")
 
 
 def slug(name: str) -> str:
-    """Return the key for a project name: in lower case, with dashes for spaces and most signs."""
+    """Return the key for a project name, at most 100 characters in lower case.
+
+    A dash replaces spaces and punctuation, except for underscores, dots and dashes.
+    """
     return _NOT_IN_KEY.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")[:100]
 
 
@@ -32,7 +35,8 @@ def find(*, user: User, key: str) -> Project:
 def find_or_create(*, user: User, key: str | None, name: str | None = None) -> Project:
     """Return the project with this key, or with the key derived from this name.
 
-    Create the project if it doesn't exist. Raise `Invalid` if the key is empty or too long.
+    Create the project if it doesn't exist. Raise `Invalid` if the key is empty, has more than 100
+    characters or contains a control character.
     """
     key = slug(name or "") if key is None else key
     if not 1 <= len(key) <= 100 or any(ord(character) < 32 for character in key):
@@ -50,7 +54,7 @@ def find_or_create(*, user: User, key: str | None, name: str | None = None) -> P
 def note_place(project: Project, *, machine: str = "", path: str = "") -> None:
     """Record on which machine and in which folder the project is worked on.
 
-    The latest machine is last in the list; only the newest path is stored.
+    The latest machine is last in the list, which holds at most 50; only the newest path is stored.
     """
     machines = [one for one in project.machines if one != machine] + ([machine] if machine else [])
     machines, path = machines[-_MACHINES:], path or project.path

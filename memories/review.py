@@ -12,7 +12,7 @@ from django.utils import timezone
 from foundation.errors import Conflict, Invalid, NotFound
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus
-from memories.writing import curation, memory_writes, relations, verdicts
+from memories.writing import curation, memory_writes, relations, verdict_writes
 from memories.writing.direct_writes import check_on
 from ops import audit_log
 from ops.accounts import users
@@ -46,7 +46,8 @@ class Undecided:
 class Reviewed:
     """The outcome of a decision.
 
-    `result` is accepted, rejected or not_found; `memory_id` is the id of the memory now in use.
+    `result` is accepted, rejected or not_found; `memory_id` is the id of the memory now in use, or
+    None.
     """
 
     id: str
@@ -63,19 +64,24 @@ def confirm(
     given, the old memory is valid until that date (or until `old_until`) and the new memory from
     that date. `reject` and `keep_old` forget the new memory; with `undoable`, they move it to the
     recycle bin, from which it is forgotten after a day. `keep_neither` does the same, and moves the
-    contradicted memory to the recycle bin. The contradiction is then settled; if an accepted memory
-    contradicts yet another memory, both are used and related.
+    contradicted memory to the recycle bin. Accepting a memory settles its contradiction, so that it
+    isn't raised again. If the memory contradicts yet another one, both stay in use, and a relation
+    links them.
 
     If a memory is in the inbox because its line was removed from a memory file, `accept`,
     `keep_new` and `keep_neither` move the memory to the recycle bin, and any other decision keeps
     it.
 
-    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`) if a
-    memory is accepted while long-term memory is off.
+    Raise `Invalid`, before any change, if a decision is unknown. Raise `Conflict` if the user is
+    being forgotten (`being_forgotten`), or if a memory is accepted while long-term memory is off
+    (`memory_off`).
     """
-    if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
-        raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
-    users.check_still_here(user)
+    if any(one.decision not in DECISIONS for one in decisions):
+        raise Invalid.field(
+            "decisions",
+            "Must be one of accept, reject, keep_new, keep_old, keep_both or keep_neither.",
+        )
+    users.check_not_deleted(user)
     if any(one.decision not in _REFUSING for one in decisions):
         check_on(user)
     reviewed = [_decide(user, one, undoable=undoable) for one in decisions]
@@ -101,9 +107,10 @@ def undecided(user: User, public_id: str) -> Undecided | None:
 
 
 def undo(*, user: User, before: Undecided) -> Memory:
-    """Undo a decision: the memory awaits review again, and what it contradicts is as before.
+    """Undo a decision: the memory awaits review again, and the memory it contradicts is restored.
 
-    Raise `NotFound` if the memory was forgotten, and `Conflict` if its status has changed since.
+    Raise `NotFound` if the memory was forgotten, and `Conflict` if it has been disabled, archived
+    or replaced since.
     """
     rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
     memory = rows.filter(public_id=before.candidate).first()
@@ -111,7 +118,7 @@ def undo(*, user: User, before: Undecided) -> Memory:
         raise NotFound("This memory doesn’t exist.")
     if memory.status not in (MemoryStatus.ACTIVE, MemoryStatus.CANDIDATE):
         raise Conflict("This memory is waiting for your review or is outdated; decide on it first.")
-    memory = curation.take_back(user=user, memory=memory)
+    memory = curation.restore_from_bin(user=user, memory=memory)
     if before.is_removal:
         memory.removal_asked_at = timezone.now()
     else:
@@ -119,8 +126,8 @@ def undo(*, user: User, before: Undecided) -> Memory:
         memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
         memory.valid_from = _moment(before.valid_from)
         if other is not None:
-            other = curation.take_back(user=user, memory=other)
-            relations.unsettle(memory, other)
+            other = curation.restore_from_bin(user=user, memory=other)
+            relations.reopen_contradiction(memory, other)
             if other.superseded_by_id == memory.pk:
                 other.status, other.superseded_by = MemoryStatus.ACTIVE, None
                 contesting = Memory.objects.filter(user=other.user_id, conflicts_with=memory)
@@ -168,13 +175,13 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from
     if other is not None:
-        relations.settle(candidate, other)
+        relations.settle_contradiction(candidate, other)
         if given.decision == "keep_new":
             relations.supersede(other, by=candidate)
         elif given.decision == "keep_both" and given.valid_from is not None:
             _end(other, at=given.old_until or given.valid_from)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
-    verdicts.relate_contradicted(candidate)
+    verdict_writes.relate_contradicted(candidate)
     memory_writes.announce_change(candidate)
     return Reviewed(given.id, "accepted", candidate.public_id)
 

@@ -51,10 +51,10 @@ WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 class MemoryFilter:
     """The filters for a list of memories.
 
-    A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
-    the recycle bin, or `any`, which means everything outside the recycle bin. `archived` includes
-    memories that were archived because they were unused, and `waiting` includes memories that await
-    review.
+    `other_tags` are alternatives to `tag`, and have no effect without it. `status` may also be
+    `deleted`, which means the recycle bin, or `any`, which means everything outside the recycle
+    bin. If `status` is empty, `archived` adds memories that were archived because they were unused,
+    and `waiting` adds candidates, which await review.
     """
 
     query: str = ""
@@ -76,6 +76,7 @@ class Totals:
     """The figures of the status line at the top of the Memory Center.
 
     `memories` is the number of memories in use. `listed` also counts disabled and expired memories.
+    `conversations` is the number of conversations that are sources of memories.
     """
 
     memories: int
@@ -87,9 +88,9 @@ class Totals:
 
 
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
-    """Return the user's memories with their sources, newest first.
+    """Return the user's memories that match the filters, unsorted, each with its sources.
 
-    By default only active and disabled memories are returned.
+    Without a status, only active and disabled memories are returned.
     """
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
@@ -142,17 +143,16 @@ def _conditions(filters: MemoryFilter) -> Q:
     return wanted
 
 
+_OF_SOURCE = (
+    "message__conversation",
+    "turn__user_message",
+    "turn__assistant_message",
+    "turn__conversation",
+)
+
+
 def _sources_prefetch(user: User) -> Prefetch[Any]:
-    sources = (
-        Source.objects.filter(user=user)
-        .select_related(
-            "message__conversation",
-            "turn__user_message",
-            "turn__assistant_message",
-            "turn__conversation",
-        )
-        .order_by("-pk")
-    )
+    sources = Source.objects.filter(user=user).select_related(*_OF_SOURCE).order_by("-pk")
     return Prefetch("sources", queryset=sources, to_attr="shown_sources")
 
 
@@ -197,21 +197,15 @@ def versions_of(memory: Memory) -> QuerySet[MemoryVersion]:
 
 
 def sources_of(memory: Memory) -> QuerySet[Source]:
-    return (
-        Source.objects.filter(memory=memory)
-        .select_related(
-            "version",
-            "message__conversation",
-            "turn__user_message",
-            "turn__assistant_message",
-            "turn__conversation",
-        )
-        .order_by("-pk")
-    )
+    rows = Source.objects.filter(memory=memory)
+    return rows.select_related("version", *_OF_SOURCE).order_by("-pk")
 
 
 def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
-    """Return the recorded uses of the memory for answers that still exist."""
+    """Return the recorded recalls that put the memory into a prompt, newest first.
+
+    Recalls whose answer or conversation is being forgotten are left out.
+    """
     return (
         RecallHit.objects.filter(
             trace__answer__hidden_at=None,
@@ -229,13 +223,20 @@ def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
 def uses_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
     """Return the recorded uses in which the memory was relevant to the question.
 
-    `access_count` counts the same uses. Memories that are always included are also part of answers
-    to which they aren't relevant; those uses are left out.
+    A memory that is always included, such as a pinned one, is also recalled for questions to which
+    it isn't relevant; those uses are left out. `access_count` counts the same uses, including those
+    whose records have been deleted.
     """
-    found = recalls_of(user, memory)
-    if not memory.is_always_included:
-        return found
-    return found.filter(components__raw_relevance__gte=settings.RELEVANCE_FLOOR)
+    relevant = settings.RELEVANCE_FLOOR
+    return recalls_of(user, memory).filter(components__raw_relevance__gte=relevant)
+
+
+def use_count(user: User, memory: Memory) -> int:
+    """Return how often the memory was used: the larger of `access_count` and the recorded uses.
+
+    `access_count` lacks uses that happened while the memory was locked; old records are deleted.
+    """
+    return max(memory.access_count, uses_of(user, memory).count())
 
 
 def relations_of(memory: Memory) -> QuerySet[Relation]:
@@ -266,7 +267,7 @@ def trace_of(user: User, request_id: str) -> RecallTrace:
 
 
 def hits_of(trace: RecallTrace) -> list[RecallHit]:
-    """Return the results of a recorded recall, except results that are being forgotten."""
+    """Return the results of a recorded recall, except those forgotten or being forgotten."""
     hits = list(RecallHit.objects.filter(user=trace.user_id, trace=trace).order_by("rank"))
     shown: set[str] = set()
     for kind, rows in _VISIBLE.items():
@@ -304,7 +305,10 @@ def totals_of(user: User) -> Totals:
 
 
 def projects_of(user: User) -> QuerySet[Project]:
-    """Return the projects, with the number of their memories and the time of the last change."""
+    """Return the user's projects, annotated with `memory_count` and `last_memory_at`.
+
+    Only active and disabled memories count. `last_memory_at` is the time of the latest change.
+    """
     counted = Q(
         memories__hidden_at__isnull=True,
         memories__deleted_at__isnull=True,

@@ -30,7 +30,7 @@ def request_examinations() -> int:
 
 @shared_task(ignore_result=True)
 def request_consolidation() -> int:
-    """Enqueue a consolidation for each user who has old notes, or old or unused memories."""
+    """Enqueue a consolidation for each user with old notes, unused memories or memories to join."""
     with as_system():
         people = operations.people_to_consolidate(timezone.now())
         for user in people:
@@ -40,7 +40,7 @@ def request_consolidation() -> int:
 
 @shared_task(ignore_result=True)
 def request_own_indexes() -> bool:
-    """Enqueue an operation if a user now needs a separate vector index, or no longer needs one."""
+    """Enqueue an operation if per-user vector indexes must be built, rebuilt or dropped."""
     with as_system():
         return reindexing.request_user_indexes() is not None
 
@@ -49,18 +49,18 @@ def request_own_indexes() -> bool:
 def watch_copies() -> int:
     """Enqueue a sync for each user who edited a local copy of a memory file."""
     with as_system():
-        return file_sync.request_where_edited()
+        return file_sync.request_syncs_after_edits()
 
 
 @shared_task(ignore_result=True)
 def request_file_syncs() -> int:
-    """Enqueue a sync for each user whose memories or copies of memory files have changed."""
+    """Enqueue a sync for each user whose memories, notes or copies of files have changed."""
     with as_system():
-        return file_sync.request_where_changed()
+        return file_sync.request_syncs_after_changes()
 
 
 @shared_task(ignore_result=True)
 def request_vector_syncs() -> int:
     """Enqueue a sync for each user with changed vectors that Milvus doesn't have yet."""
     with as_system():
-        return milvus_sync.request_where_waiting()
+        return milvus_sync.request_pending_syncs()

@@ -4,11 +4,11 @@ from memories.pages import (
     about_you,
     actions,
     charts,
-    conversation_tab,
     explanation,
     files,
     memory_form,
     memory_list,
+    prompt_preview,
     review_inbox,
 )
 
@@ -18,7 +18,7 @@ urlpatterns = [
     path("", about_you.memory_home, name="memory_home"),
     path("tell/", about_you.memory_tell, name="memory_tell"),
     path("tell/keep/", about_you.memory_keep_told, name="memory_keep_told"),
-    path("conversation/", conversation_tab.memory_conversation, name="memory_conversation"),
+    path("conversation/", prompt_preview.memory_conversation, name="memory_conversation"),
     path("long-term/", memory_list.memory_list, name="memory_list"),
     path("long-term/add/", memory_form.memory_add, name="memory_add"),
     path("long-term/bulk/", actions.memory_bulk, name="memory_bulk"),

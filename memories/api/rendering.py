@@ -1,4 +1,4 @@
-"""Render API responses whose shape needs values that the database row doesn't contain."""
+"""Render rows as API responses that need more values than the row itself contains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ops.models import User
 def memory(
     row: Memory, *, user: User, shape: type[Shape] = response_shapes.Memory, **more: Any
 ) -> dict[str, Any]:
-    """Render a memory; `more` holds further values that `shape` needs."""
+    """Render a memory; `more` holds additional values that `shape` needs."""
     other = row.conflicts_with
     is_shown = other is not None and other.hidden_at is None and other.deleted_at is None
     return shape.show(
@@ -49,7 +49,7 @@ def hit(found: SearchHit) -> dict[str, Any]:
 
 
 def entry(row: Any) -> dict[str, Any]:
-    """Render a row of `timeline_of`: a memory with `at`, its time on the timeline."""
+    """Render a row of `timeline_of`, a memory that is annotated with its time `at`."""
     return response_shapes.TimelineEntry.show(row, snippet=row.content[:SNIPPET])
 
 
@@ -69,7 +69,7 @@ def file_version(row: FileVersion) -> dict[str, Any]:
 def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
     """Render a memory that a flush proposes.
 
-    The `id` contains the signed candidate, so the client's second call sends only ids.
+    The `id` contains the signed candidate, so that the client can accept it by sending only the id.
     """
     said = {"message_id": one.message or None, "index": one.index, "quote": one.candidate.quote}
     return response_shapes.FlushCandidate.show(one.candidate, id=one.signed(user), source=said)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from memcenter.rest.fields import Shape
 from memcenter.rest.openapi import ErrorInside
-from memories import week
+from memories import weekly_changes
 from memories.models import MemoryStatus
 from memories.portrait import TITLES
 
@@ -67,7 +67,7 @@ class Memory(Shape):
     kind = serializers.CharField()
     content = serializers.CharField()
     summary = serializers.CharField()
-    data = serializers.DictField()  # type: ignore[assignment] # the contract's own name
+    data = serializers.DictField()  # type: ignore[assignment] # the API contract requires this name
     tags = serializers.ListField(child=serializers.CharField())
     importance = serializers.FloatField()
     confidence = serializers.FloatField()
@@ -135,7 +135,7 @@ class WeekMemory(Shape):
 
 
 class WeekSection(Shape):
-    section = serializers.ChoiceField(source="key", choices=tuple(week.TITLES))
+    section = serializers.ChoiceField(source="key", choices=tuple(weekly_changes.TITLES))
     count = serializers.IntegerField(
         help_text="The number of all memories; only the newest are listed."
     )
@@ -331,7 +331,7 @@ class FlushCandidate(Shape):
     content = serializers.CharField()
     importance = serializers.FloatField()
     confidence = serializers.FloatField()
-    source = FlushSource()  # type: ignore[assignment] # the contract's own name
+    source = FlushSource()  # type: ignore[assignment] # the API contract requires this name
 
 
 class FlushWritten(Shape):

@@ -55,7 +55,7 @@ _all_sorts = (*SORTS, *NULLABLE_SORTS)
 
 
 class Between(Personal):
-    """Adds the query parameters `from` and `to`.
+    """A query with the parameters `from` and `to`.
 
     They are added in `get_fields` because `from` is a Python keyword and can't be an attribute.
     """
@@ -68,16 +68,23 @@ class Between(Personal):
         }
 
 
-class SearchQuery(Between):
-    query = Prose(max_length=8_000)
+class PlainSearch(Personal):
+    query = Prose(max_length=8_000, help_text="The question, in plain words.")
     types = QueryWords(among=TYPES, required=False, help_text=", ".join(TYPES))
-    conversation_id = Text(required=False, **_ID)
-    conversation_kind = OneOf(choices=ConversationKind.choices, required=False)
+    conversation_id = Text(required=False, help_text="Search only this conversation.", **_ID)
+    conversation_kind = OneOf(
+        choices=ConversationKind.choices,
+        required=False,
+        help_text="Use group if other people read along: then no personal memories are returned.",
+    )
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=100)
+
+
+class SearchQuery(PlainSearch, Between):
     project_key = Text(required=False, max_length=100)
     kind = OneOf(choices=KINDS, required=False)
     tag = Text(required=False, max_length=50)
     status = OneOf(choices=MemoryStatus.choices, required=False)
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=100)
 
 
 class MemoryQuery(Between):
@@ -343,7 +350,7 @@ class IngestedText(Owned):
 
 
 class AgentSearch(Owned):
-    query = Prose(max_length=8_000)
+    query = Prose(max_length=8_000, help_text="The question, in plain words.")
     project_key = Text(required=False, max_length=100)
     project_name = Text(required=False, max_length=200)
     content_type = OneOf(choices=KINDS, required=False)

@@ -1,4 +1,7 @@
-"""Endpoints for coding agents, which store pages about projects and search them in two steps."""
+"""Endpoints for coding agents, which store pages about projects and search memories in two steps.
+
+A search returns ids and snippets; a second call gets the memories by their ids.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,20 @@ from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, endpoint
 from memcenter.rest.pagination import Order
 from memcenter.rest.parsers import OrjsonParser
-from memories import project_pages, selectors
+from memories import project_documents, projects, selectors
 from memories.api import rendering, response_shapes, serializers
-from memories.project_pages import NEXT_ACTION, PLACE
+from memories.project_documents import NEXT_ACTION, PLACE, Place
 from memories.recall import search
 from memories.selectors import TimelineFilter
 from memories.writing import memory_writes
 from memories.writing.direct_writes import Prepared
 
 EVERYTHING = "all"
-_BYTES_OF_A_CHARACTER = 12  # if a client writes the character as two \\u escapes
+_BYTES_OF_A_CHARACTER = 12  # a character may be written as two \uXXXX escapes
 
 
 class IngestParser(OrjsonParser):
-    """A JSON parser whose size limit admits the longest allowed text even if fully escaped."""
+    """A JSON parser that accepts the longest allowed text even if each character is escaped."""
 
     @property
     def max_bytes(self) -> int:
@@ -35,7 +38,7 @@ class IngestParser(OrjsonParser):
 def _prepare_text(call: Call) -> Prepared:
     data = call.data
     named = {name: data[name] for name in PLACE if name in data}
-    return project_pages.prepare(project_pages.page_of(data, metadata=named))
+    return project_documents.prepare(project_documents.page_of(data, metadata=named))
 
 
 class IngestView(MemcenterView):
@@ -49,8 +52,8 @@ class IngestView(MemcenterView):
         prepare=_prepare_text,
     )
     def post(self, call: Call) -> Response:
-        place = project_pages.place_of(call.data)
-        written = project_pages.ingest(call.ready, user=call.user, place=place)
+        place = Place(*(call.data.get(name, "") for name in PLACE))
+        written = project_documents.ingest(call.ready, user=call.user, place=place)
         status = 201 if written.result == "created" else 200
         return Response(response_shapes.Ingested.show(written), status=status)
 
@@ -64,7 +67,7 @@ class AgentSearchView(MemcenterView):
         prepare=lambda call: search.prepare_query(call.data["query"]),
     )
     def get(self, call: Call) -> Response:
-        found = project_pages.find(
+        found = project_documents.find(
             call.ready,
             user=call.user,
             project=_project(call.data),
@@ -76,7 +79,8 @@ class AgentSearchView(MemcenterView):
 
 
 def _project(data: Any) -> str:
-    return project_pages.key_of(key=data.get("project_key"), name=data.get("project_name"))
+    """Return the project's key, derived from its name if necessary; "" if neither is given."""
+    return data.get("project_key") or projects.slug(data.get("project_name") or "")
 
 
 def _kinds(data: Any) -> tuple[str, ...]:

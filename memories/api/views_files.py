@@ -42,7 +42,7 @@ def _prepare_put(call: Call) -> Ready:
 
 
 def _matching(call: Call) -> str | None:
-    """Return the ETag in the header `If-Match`, or None if there is none.
+    """Return the ETag from the `If-Match` header, or None if the header is missing.
 
     Raise `Stale` if the header contains several ETags.
     """

@@ -23,7 +23,7 @@ from memories.learning.memory_flush import Flushed, GivenMessage, ReadyCandidate
 from ops.access import as_user
 
 NO_REPLY = "NO_REPLY"
-_UNSAVED = 0  # the key of no conversation
+_UNSAVED = 0  # a primary key that no conversation has
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class _Prepared:
 def _prepare(call: Call) -> _Prepared:
     stage = call.data.get("stage")
     if stage == "commit":
-        given = memory_flush.taken_back(call.data["candidates"], user=call.user)
+        given = memory_flush.decode_returned_candidates(call.data["candidates"], user=call.user)
         return _Prepared(None, memory_flush.prepare_candidates(given))
     with as_user(call.user):
         conversation = _conversation(call)
@@ -52,12 +52,12 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation of the request, or None if the conversation is temporary.
+    """Return the conversation of the request, or None if it is temporary.
 
-    Nothing is stored from a temporary conversation. If the conversation is unknown and the request
-    has `messages`, create the conversation under the client's id; the first stage, which writes
-    nothing, gets an unsaved conversation instead. If the conversation is unknown and there are no
-    messages, raise `NotFound`.
+    Nothing is stored from a temporary conversation. An unknown conversation is created under the
+    client's id; the first stage, which writes nothing, gets an unsaved conversation instead. Raise
+    `NotFound` if the conversation is unknown and the request has no `messages` or uses an id that
+    only the server assigns (`conv_…`).
     """
     reference = call.data["conversation_id"]
     try:

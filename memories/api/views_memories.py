@@ -1,4 +1,4 @@
-"""Endpoints for long-term memories: list, single memories, history, and review decisions."""
+"""Endpoints for long-term memories: overviews, reading, writing, history and review."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memcenter.rest.fields import Personal
 from memcenter.rest.openapi import Accepted
 from memcenter.rest.pagination import NEWEST, Order
 from memcenter.rest.responses import error_of
-from memories import portrait, project_pages, review, selectors, week
+from memories import portrait, project_documents, review, selectors, weekly_changes
 from memories.api import rendering, response_shapes, serializers
 from memories.forgetting import memory_forgets
 from memories.indexing import search_index
@@ -53,7 +53,7 @@ _GIVEN = (
 def _prepared(data: Mapping[str, Any]) -> Prepared:
     given = {name: data[name] for name in _GIVEN if name in data}
     told = MemoryInput(content=data["content"], **given)
-    told = project_pages.with_project(told, field="project_key")
+    told = project_documents.add_default_project(told, field="project_key")
     return direct_writes.prepare(told, origin=Origin.API)
 
 
@@ -92,7 +92,7 @@ class WeekView(MemcenterView):
     )
     def get(self, call: Call) -> Response:
         return Response(
-            response_shapes.Week.show(week.week_of(call.user, last=call.data.get("last")))
+            response_shapes.Week.show(weekly_changes.week_of(call.user, last=call.data.get("last")))
         )
 
 
@@ -316,7 +316,7 @@ class MemoryRestoreView(MemcenterView):
         memory = selectors.memory_of(call.user, memory_id)
         if memory.deleted_at is None and memory.archived_at is not None:
             memory = curation.enable(user=call.user, memory=memory)
-        memory = curation.take_back(user=call.user, memory=memory)
+        memory = curation.restore_from_bin(user=call.user, memory=memory)
         if call.ready is not None:
             text, vectors, pieces = call.ready
             memory_writes.restore_version(

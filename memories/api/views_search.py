@@ -1,4 +1,4 @@
-"""Endpoints that search, and that explain how the results of a search or recall were found."""
+"""Endpoints for searching, for traces of searches and recalls, and for metrics."""
 
 from __future__ import annotations
 
@@ -115,4 +115,4 @@ class MetricsView(MemcenterView):
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(metrics.figures_of(call.user))
+        return Response(metrics.metrics_for(call.user))

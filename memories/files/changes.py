@@ -1,4 +1,4 @@
-"""Compute the changes of memories that an edited memory file requests.
+"""Compute the changes to memories that an edited memory file requests.
 
 The edited file is compared with its text at the last sync: an unchanged line requests nothing, so
 an outdated file never undoes changes made elsewhere. If a line was edited and its memory wasn't,
@@ -41,7 +41,7 @@ class Known(Shown):
 
 @dataclass(frozen=True)
 class Edited:
-    """A memory that gets the text or the kind of its line.
+    """A change of a memory's text or kind, taken from its edited line.
 
     `content` or `kind` is None if it is unchanged.
     """
@@ -55,9 +55,10 @@ class Edited:
 class Created:
     """A new statement in the file, which is to be compared with the existing memories.
 
-    `place` is the position of its line among all lines. If the line carries an id, `formerly` is
-    that id: the line is an altered copy of the memory's line, or the memory no longer exists, as in
-    an old version of the file. `kind` is "" if such a line is in no section.
+    `place` is the position of its line among all lines. `formerly` is the id in the line, if any:
+    such a line is an altered copy of a memory's line, or its memory no longer exists, for example
+    because an old version of the file was restored. `kind` is "" if a line with an id is outside of
+    any section.
     """
 
     place: int
@@ -224,7 +225,7 @@ def _new(synced: Document, edited: Document) -> list[Created]:
 
 
 def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
-    """Return whether the memory's text or kind was changed since the last sync, outside the file.
+    """Return whether the memory's text or kind was changed outside the file since the last sync.
 
     Other changes, such as a pin or an access, don't conflict with an edit.
     """
@@ -253,7 +254,7 @@ _CONTEXT = 1  # unchanged lines shown before and after a change
 class DiffLine:
     """A line of a comparison of two texts.
 
-    For `skipped` lines only their number (`count`) is given.
+    A `skipped` line stands for `count` lines that are left out.
     """
 
     change: LineChange
@@ -265,7 +266,8 @@ class DiffLine:
 class MergedLines:
     """The result of a merge.
 
-    If both edits changed a place differently, `clean` is False and `text` has the lines of `ours`.
+    If the two edits changed the same place differently, `clean` is False and `text` has the lines
+    of `ours` there.
     """
 
     text: str
@@ -275,10 +277,10 @@ class MergedLines:
 def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
     """Merge two edits of a text line by line (three-way merge, diff3: Khanna, Kunal, Pierce 2007).
 
-    A place that only one edit changed gets that edit's lines. If both edits changed a place in the
-    same way, its lines appear once. If they changed the place differently, it gets the lines of
-    `ours`. Since each line is a separate statement, lines are compared one by one where all three
-    versions of a place have the same number of lines.
+    Where only one edit changed the text, its lines are taken. Where both made the same change, the
+    lines appear once; where their changes differ, the lines of `ours` are taken. Since each line is
+    a separate statement, a changed passage is merged line by line if it has the same number of
+    lines in all three texts.
     """
     old = base.splitlines(keepends=True)
     mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
@@ -298,7 +300,7 @@ _Chunk = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _chunks(old: Sequence[str], mine: Sequence[str], other: Sequence[str]) -> Iterator[_Chunk]:
-    here, there = _kept(old, mine), _kept(old, other)
+    here, there = _matching_lines(old, mine), _matching_lines(old, other)
     at = (0, 0, 0)
     for place in [one for one in range(len(old)) if one in here and one in there]:
         ends = (place, here[place], there[place])
@@ -328,15 +330,15 @@ def _places(was: Sequence[str], left: Sequence[str], right: Sequence[str]) -> It
         yield was[one], left[one], right[one]
 
 
-def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+def _matching_lines(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
     blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
     return {one.a + n: one.b + n for one in blocks for n in range(one.size)}
 
 
 def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
-    """Return the lines that differ between two texts, with one unchanged line before and after.
+    """Compare two texts line by line, and return the changes with one unchanged line around each.
 
-    Lines after the first `most` are only counted.
+    After the first `most` lines, a single `skipped` line counts the rest.
     """
     before, after = old.splitlines(), new.splitlines()
     found: list[DiffLine] = []

@@ -35,8 +35,8 @@ from ops.queue.run import Run
 
 FOLDER = "memory"  # the folder of the daily notes among the memory files
 MAX_SOURCE = 200
-_MOST_RECENT = 30  # lines of daily notes in a prompt
-_OF_FILE = 100  # most lines of a memory file in a prompt
+_MOST_RECENT = 30  # maximum number of lines of daily notes in a prompt
+_OF_FILE = 100  # maximum number of lines of a memory file in a prompt
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -66,8 +66,8 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
     note = DailyNote.objects.create(
         user=user, day=day, number=number, text=screened, source=masked(source), created_at=now
     )
-    search_index.store_words(user=user, entries=[_entry(note)])
-    audit_log.gather("note.appended", subject=user.subject, target=f"note {note.pk}")
+    search_index.store_words(user=user, entries=[index_entry(note)])
+    audit_log.record_together("note.appended", subject=user.subject, target=f"note {note.pk}")
     outbox.enqueue(
         Kind.INDEX_MEMORY,
         subject=user.subject,
@@ -88,7 +88,7 @@ def index(run: Run, *, user: User, note_id: int) -> None:
     with run.applying(user):
         there = DailyNote.objects.select_for_update().filter(pk=note.pk).first()
         if there is not None:
-            search_index.store(user=user, entries=[_entry(there)], vectors=vectors)
+            search_index.store(user=user, entries=[index_entry(there)], vectors=vectors)
 
 
 _COLUMNS = statements.columns(DailyNote, "n")
@@ -114,15 +114,15 @@ class Recent:
     layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
 
 
-def ask_recent(user: User, *, zone: ZoneInfo, batch: statements.Batch) -> statements.Later:
-    """Add the SQL statement for recent notes to a batch; pass the result to `recent`."""
+def add_recent_query(user: User, *, zone: ZoneInfo, batch: statements.Batch) -> statements.Later:
+    """Add the SQL statement for recent notes to a batch; pass the result to `recent_lines`."""
     today = timezone.now().astimezone(zone).date()
     of_days = [user.pk, today - timedelta(days=1), today, _MOST_RECENT]
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
 
 
-def recent(asked: statements.Later) -> Recent:
-    """Return the note lines of today and yesterday, and the lines of memory files.
+def recent_lines(asked: statements.Later) -> Recent:
+    """Return the latest note lines of today and yesterday, and the first lines of memory files.
 
     The user's time zone determines the days. In `Recent.notes`, the lines of daily notes are
     followed by the free text of `MEMORY.md`.
@@ -138,7 +138,7 @@ def recent(asked: statements.Later) -> Recent:
 
 
 def path_of(day: date) -> str:
-    """Return the path that a day's note has among the memory files."""
+    """Return the path of a day's note among the memory files."""
     return f"{FOLDER}/{day.isoformat()}.md"
 
 
@@ -148,7 +148,7 @@ def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
     `grammar.read_note_line` parses such a line.
     """
     time = f"{note.created_at.astimezone(zone):%H:%M}"
-    return grammar.written_note_line(Noted(time, note.text, note.source))
+    return grammar.format_note_line(Noted(time, note.text, note.source))
 
 
 def _checked(text: str, source: str) -> str:
@@ -156,7 +156,9 @@ def _checked(text: str, source: str) -> str:
     if not text.strip():
         problems["text"] = ["The text must not be empty."]
     elif len(text) > settings.MAX_MEMORY_CHARS:
-        problems["text"] = [f"A line has at most {settings.MAX_MEMORY_CHARS:,} characters."]
+        problems["text"] = ["The text is longer than allowed here."]
+    elif "\x00" in text:
+        problems["text"] = ["The text must not contain NUL characters."]
     if len(source) > MAX_SOURCE:
         problems["source"] = [f"At most {MAX_SOURCE} characters."]
     if problems:
@@ -176,7 +178,7 @@ def last_number(user_id: int, day: date | None) -> int:
     return int(rows.aggregate(last=Max("number"))["last"] or 0)
 
 
-def _entry(note: DailyNote) -> Entry:
+def index_entry(note: DailyNote) -> Entry:
     return Entry(TargetKind.NOTE, note.pk, note.text)
 
 
@@ -200,7 +202,8 @@ def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
 def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
     """Erase note lines with their index entries and vectors.
 
-    The quotes of these lines in sources are cleared as well. Safe to repeat.
+    Sources that cite the lines lose the reference and, unless they come from a turn, the quote.
+    Safe to repeat.
     """
     if not lines:
         return Counter()

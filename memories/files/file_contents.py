@@ -38,12 +38,7 @@ _NOTE = re.compile(r"memory/(\d{4}-\d{2}-\d{2})\.md")
 _SALT = "memories.file"
 
 
-def path_for(kind: str) -> str:
-    """Return the path of the file that shows memories of this kind."""
-    return LEARNINGS if kind in LEARNED else MEMORY
-
-
-def known_of(user: User) -> list[Known]:
+def active_memories(user: User) -> list[Known]:
     """Return the user's active memories as files show them, most important first.
 
     Memories that belong to a project aren't shown in any file.
@@ -68,11 +63,11 @@ def render_file(
     keeping: Document,
     became: Mapping[int, str | None] | None = None,
 ) -> str:
-    """Return the text of a curated file that shows these memories.
+    """Return the text of the curated file at `path`, which shows the memories of its kinds.
 
     The order and the free text of `keeping` are kept. `became` is explained in `grammar.render`.
     """
-    shown = [one for one in known if path_for(one.kind) == path]
+    shown = [one for one in known if (one.kind in LEARNED) == (path == LEARNINGS)]
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
 
 
@@ -101,7 +96,7 @@ def day_of(path: str) -> date | None:
         return None
 
 
-def of_day(user: User, day: date) -> tuple[str, datetime] | None:
+def note_of_day(user: User, day: date) -> tuple[str, datetime] | None:
     """Return the text of a day's note and the time of its last line, or None if it has no lines."""
     found = _notes(user, DailyNote.objects.filter(day=day))
     return next(((text, at) for _, text, at in found), None)
@@ -127,8 +122,8 @@ def etag_of(text: str) -> str:
 
 
 def digest_of(text: str) -> UUID:
-    """Return a keyed hash, which identifies a text without revealing it.
+    """Return a keyed hash that identifies a text without revealing it.
 
-    The key is the instance's secret.
+    The key is derived from the instance's secret key.
     """
     return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16])

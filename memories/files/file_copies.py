@@ -1,8 +1,8 @@
-"""Copies of the memory files that users can access in a folder or in object storage.
+"""Copies of the memory files, which users can access in a folder or in object storage.
 
-The database rows are authoritative. A copy is written after its row. An existing copy is
-overwritten only if its text is a known version of the file: a copy that a user has edited in the
-meantime is left for the next sync.
+The database rows are authoritative. A copy is written after its row. A sync overwrites an existing
+copy only if its text is a known version of the file: a copy that a user has edited in the meantime
+is left unchanged. Forgetting removes texts from edited copies too (`rewrite`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 class Unreadable(ApplicationError):
-    """Raised if a copy isn't text or is too large; the copy is left unchanged."""
+    """Raised if a copy can't be read, isn't text, or is too large."""
 
 
-def hold(user_id: int) -> None:
+def lock_copies(user_id: int) -> None:
     """Lock the files of this user until the caller's transaction ends."""
     statements.rows(_LOCK, [f"files:{user_id}"])
 
@@ -47,7 +47,7 @@ def folder_of(user_id: int) -> Path | None:
 def read(user_id: int, path: str) -> str | None:
     """Return the text of a copy, or None if the copy doesn't exist.
 
-    Raise `Unreadable` if the copy is too large or isn't valid text.
+    Raise `Unreadable` if the copy can't be read, is too large, or isn't valid text.
     """
     raw = _read(user_id, path)
     if raw is None:
@@ -73,9 +73,8 @@ def write(user_id: int, path: str, text: str) -> None:
         return
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-    for left in folder.glob(
-        ".*.part"
-    ):  # left by a killed process, since only one writer holds the lock
+    # Only one writer holds the lock, so partial files were left by a killed process.
+    for left in folder.glob(".*.part"):
         left.unlink(missing_ok=True)
     part = folder / f".{secrets.token_hex(8)}.part"
     try:
@@ -102,12 +101,13 @@ def remove(user_id: int, path: str) -> None:
 
 
 def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
-    """Apply `change` to the text of each copy except those in `leaving`; return how many changed.
+    """Apply `change` to the text of each copy except those in `leaving`; return the count.
 
-    A copy that can't be read is deleted; the next sync writes it again.
+    Only changed and deleted copies are counted. A copy that can't be read is deleted; the next sync
+    writes it again.
     """
     count = 0
-    for name in [one for one in names(user_id) if one not in leaving]:
+    for name in [one for one in copy_paths(user_id) if one not in leaving]:
         try:
             text = read(user_id, name)
         except Unreadable:
@@ -122,7 +122,7 @@ def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[s
 
 def erase(user_id: int) -> int:
     """Erase all copies of a user with their folder; return the number of copies."""
-    found = list(names(user_id))
+    found = list(copy_paths(user_id))
     for name in found:
         _storage().delete(f"{user_id}/{name}")
     folder = folder_of(user_id)
@@ -131,13 +131,13 @@ def erase(user_id: int) -> int:
     return len(found)
 
 
-def names(user_id: int) -> Iterator[str]:
+def copy_paths(user_id: int) -> Iterator[str]:
     """Yield all paths below a user's folder, including partial writes and unrelated files."""
     with suppress(FileNotFoundError):
         yield from file_storage.names_below(_storage(), str(user_id))
 
 
-def changed_at(user_id: int, path: str) -> float | None:
+def modification_time(user_id: int, path: str) -> float | None:
     """Return when a local copy was last changed (Unix seconds), or None if unknown."""
     folder = folder_of(user_id)
     if folder is None:

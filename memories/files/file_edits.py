@@ -31,8 +31,8 @@ class Typed:
 
     `base` is the version that was edited, and `other_file` is the other curated file. `elsewhere`
     holds the ids of the memories that now have a line in the other file. `by_program` is True if a
-    program made the edit: then new statements await review, if the user has chosen to confirm
-    statements of programs.
+    program made the edit: its new statements then await review if the user has chosen to confirm
+    what programs write.
     """
 
     path: str
@@ -76,17 +76,17 @@ class Done:
 def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
     """Check an edit and embed its texts. Call it outside a transaction.
 
-    Raise `Invalid`, with the line numbers, if lines are invalid or consist only of a secret. With
-    `keep_secrets_out`, a line that is only a secret isn't an error: an existing line keeps its old
-    text, a new line is dropped, and the rest of the edit is applied.
+    Raise `Invalid` if more than `MOST_CHANGES` lines change or, with the line numbers, if lines are
+    too long or consist only of a secret. With `keep_secrets_out`, a line that is only a secret
+    isn't an error: an existing line keeps its old text, a new line is dropped, and the rest of the
+    edit is applied.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
     _check([*problems, *([] if keep_secrets_out else _problem_texts(refused))])
     plan = _plan(typed, edited, known)
     said = list(dict.fromkeys(_texts_to_embed(plan, known)))
     if len(said) + len(plan.removed) > MOST_CHANGES:
-        most = f"At most {MOST_CHANGES:,} lines may be changed at once."
-        raise Invalid.field("content", most)
+        raise Invalid.field("content", "At most 1,000 lines can be changed at once.")
     texts = {
         (text, kind): direct_writes.prepare(MemoryInput(text, kind=kind), origin=Origin.FILE)
         for text, kind in said
@@ -94,7 +94,7 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
     return Edit(typed, edited, texts, [one for found in refused.values() for one in found])
 
 
-def without_secrets(text: str, base: Document) -> str:
+def mask_note_secrets(text: str, base: Document) -> str:
     """Return a user's own note with secrets masked.
 
     Raise `Invalid`, with the line numbers, if lines consist only of a secret.
@@ -116,9 +116,9 @@ def carry_out(edit: Edit, *, user: User) -> Done:
 
     The changes are computed again from the current memories. Raise `Stale` if the memories have
     changed so much since `prepare` that `prepare` must be called again, and `Conflict`
-    (`memory_off`) if the edit adds statements while long-term memory is off.
+    (`memory_off`) if the edit adds statements or other text while long-term memory is off.
     """
-    known = file_contents.known_of(user)
+    known = file_contents.active_memories(user)
     plan = _plan(edit.typed, edit.edited, known)
     if not set(_texts_to_embed(plan, known)) <= set(edit.texts):
         raise Stale(_("The memories have changed. Please check again."))
@@ -194,7 +194,7 @@ class _Work:
         memory = binned.filter(public_id=one.formerly, content=one.content).first()
         if memory is None:
             return False
-        curation.take_back(user=self.user, memory=memory)
+        curation.restore_from_bin(user=self.user, memory=memory)
         self.done.created.append(memory.public_id)
         self.done.became[one.place] = memory.public_id
         return True
@@ -241,7 +241,8 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
 def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
     """Compute the changes that an edited file requests.
 
-    A memory counts as newer than the file if its text or kind differs from its line in the files.
+    A memory counts as newer than the file if its text or kind differs from its line in the version
+    on which the edit is based, or in the user's other file, or if it has no such line.
     """
     lines = (line for file in (typed.other_file, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
@@ -292,7 +293,7 @@ def _screened(
         if found.drop:
             refused[number] = found.refused
             kept.append(own.get(line.id, ""))
-        elif found.text == words and SECRET in shown:  # revealed by an earlier line
+        elif found.text == words and SECRET in shown:  # a secret only in the context of other lines
             kept.append(mark_covered_secrets(shown))
         else:
             kept.append(line.raw if found.text == words else _with_text(line, found.text))

@@ -4,10 +4,10 @@ A copy is written after the rows are committed, under the lock of the user's fil
 is killed in between, the copy is outdated; the next sync recognizes its text as a known version of
 the file and overwrites it.
 
-Edits made in the copies of daily notes and of users' own notes are never applied: a daily note only
-grows, through `daily_notes.append`. If such a copy was changed by hand, it is left unchanged and
-reported. To distinguish an outdated copy from a changed one, keyed hashes of the written texts are
-kept in a file next to the copies.
+Edits made in the copies of daily notes and of users' own notes are never applied; daily notes are
+append-only (`daily_notes.append`). If such a copy was changed by hand, it is left unchanged and
+reported. To distinguish outdated copies of notes from edited copies, keyed hashes of the written
+texts are kept in a file next to the copies.
 """
 
 from __future__ import annotations
@@ -76,7 +76,10 @@ class Synced:
 
 
 def edit(ready: Ready, *, user: User) -> Applied:
-    """Apply an edit to a file; write the file's copy after the caller's transaction commits."""
+    """Apply an edit to a file.
+
+    The copy of a curated file is written after the caller's transaction commits.
+    """
     applied = memory_files.apply(ready, user=user)
     if ready.path in CURATED:
         transaction.on_commit(partial(write_copy, user, ready.path), robust=True)
@@ -87,9 +90,9 @@ def sync(user: User) -> Synced:
     """Apply the edits made in the copies of a user's files, and write all copies again.
 
     Copies of daily notes and of the user's own notes are only written (`write_note_copies`). Safe
-    to repeat and to kill at any point: a copy whose edit was already applied is recognized by its
-    text. A missing copy is written; it doesn't count as an empty file. A copy that can't be read or
-    applied is left unchanged and reported.
+    to repeat and to interrupt at any point: a copy whose edit was already applied is recognized by
+    its text. A missing copy is written again; it isn't treated as an empty file. A copy that can't
+    be read or applied is left unchanged and reported.
     """
     synced = Synced()
     for path in CURATED:
@@ -101,7 +104,7 @@ def sync(user: User) -> Synced:
         if path not in synced.failed and write_copy(user, path):
             synced.written.append(path)
     with as_user(user, changing=True):
-        file_copies.hold(user.pk)
+        file_copies.lock_copies(user.pk)
         if not _is_being_forgotten(user):
             followed = write_note_copies(user)
             synced.written += followed.written
@@ -115,7 +118,7 @@ def write_copy(user: User, path: str) -> bool:
     If the copy was edited since the last sync, it isn't overwritten but left for the next sync.
     """
     with as_user(user, changing=True):
-        file_copies.hold(user.pk)
+        file_copies.lock_copies(user.pk)
         if _is_being_forgotten(user):
             return False
         row = memory_files.refresh_file(user, path)
@@ -145,7 +148,7 @@ def request(*, subject: UUID) -> Operation:
     )
 
 
-def request_where_changed() -> int:
+def request_syncs_after_changes() -> int:
     """Enqueue a sync for each user whose memories, notes or copies changed since the last sync.
 
     Call it inside `as_system`. Changes are detected by timestamps, so that writing a memory has no
@@ -158,8 +161,8 @@ def request_where_changed() -> int:
     return len(found)
 
 
-def request_where_edited() -> int:
-    """Enqueue a sync for each user with an edited local copy.
+def request_syncs_after_edits() -> int:
+    """Enqueue a sync for each user with an edited local copy of a curated file.
 
     The check only compares modification times, so it is cheap enough to run often.
     """
@@ -174,7 +177,7 @@ def _with_changed_copies() -> Iterator[UUID]:
     rows = rows.exclude(written_version=0).exclude(synced_at=None)
     fields = ("user_id", "user__subject", "path", "synced_at")
     for user_id, subject, path, synced_at in rows.values_list(*fields).iterator():
-        at = file_copies.changed_at(user_id, path)
+        at = file_copies.modification_time(user_id, path)
         if at is not None and at > synced_at.timestamp():
             yield subject
 
@@ -187,8 +190,8 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
             if found is None or _is_being_forgotten(user) or (row and _is_known(row, found)):
                 return
             base = _written(row)
-            known = file_contents.known_of(user)
-            other = memory_files.other_than(path)
+            known = file_contents.active_memories(user)
+            other = memory_files.other_curated_path(path)
             other_file = _written(file_contents.row_of(user, other))
             elsewhere = memory_files.ids_in(parse(_copy_of(user, other)))
         typed = Typed(path, found, base, other_file, elsewhere)
@@ -232,8 +235,8 @@ def _copy_of(user: User, path: str) -> str:
 def write_note_copies(user: User) -> Synced:
     """Write, update and remove copies of notes, so that they match the rows.
 
-    Call it under the lock of the user's files. Safe to repeat and to kill at any point: the hashes
-    are stored before the copies are written.
+    Call it under the lock of the user's files. Safe to repeat and to interrupt at any point: the
+    hashes are stored before the copies are written.
     """
     done, known, wanted = Synced(), _note_digests(user.pk), _notes_by_path(user)
     stale = {
@@ -276,7 +279,7 @@ def _is_stale(
 ) -> bool:
     """Return True if the copy is missing, or is an outdated copy that we wrote.
 
-    If the copy was changed by hand, record that in `done.failed`.
+    If the copy was changed by hand or can't be read, add an error to `done.failed`.
     """
     try:
         found = file_copies.read(user.pk, path)

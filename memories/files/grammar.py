@@ -37,7 +37,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "insight": "心得",
     }
 )
-"""Each kind and its Chinese word: a heading may be either."""
+"""Maps each kind to its Chinese word; a heading may use either."""
 
 _KIND_OF = {**{kind: kind for kind in KINDS}, **{word: kind for kind, word in KINDS.items()}}
 _BREAKS = "\x0b\x0c\r\x1c\x1d\x1e\x85\u2028\u2029"
@@ -75,7 +75,7 @@ class Line:
 
     @property
     def end(self) -> str:
-        """Return the line ending, or "" if the line has none, as the last line of a file may."""
+        """Return the line ending, or "" if there is none (possible only on the last line)."""
         body = self.raw.removesuffix("\n")
         return self.raw[len(body.removesuffix("\r")) :] if body != self.raw else ""
 
@@ -113,7 +113,7 @@ def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
     return Line(f"## {word}{end}", Role.HEADING, kind=kind)
 
 
-def with_line_ending(line: Line, *, end: str) -> Line:
+def ensure_line_ending(line: Line, *, end: str) -> Line:
     """Return the line; if the line has no line ending, add `end`."""
     return line if line.raw.endswith("\n") else replace(line, raw=line.raw + end)
 
@@ -197,7 +197,7 @@ CURATED = (MEMORY, LEARNINGS)
 USER, SOUL, TOOLS = "USER.md", "SOUL.md", "TOOLS.md"
 LAYERS = (USER, SOUL, TOOLS)  # persona layers, in the order of the memory block
 ROOT = "/memories"
-# Characters per path, characters per name, names per path.
+# Maximum characters per path, characters per name, and names per path.
 LONGEST, LONGEST_NAME, DEEPEST = 200, 100, 8
 _MOST_BYTES = 240  # per name; below the limit of file systems
 _ENCODED = re.compile(r"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
@@ -211,7 +211,7 @@ class BadPath(ValueError):
 def below_root(path: str) -> str:
     """Return the path relative to `/memories`, or "" for that folder itself.
 
-    Raise `BadPath` if the path is invalid or outside the folder. Each file has a single valid name:
+    Raise `BadPath` if the path is invalid or outside the folder. Each file has only one path:
     repeated and trailing slashes are ignored, and characters are composed (NFC). Nothing is
     decoded, and percent-encoded separators and dots are refused.
     """
@@ -250,7 +250,7 @@ class Noted:
     source: str = ""
 
 
-def written_note_line(noted: Noted) -> str:
+def format_note_line(noted: Noted) -> str:
     """Return the line of a note without a line ending; `read_note_line` can always parse it."""
     text = encode_line(noted.text)
     if noted.source:
@@ -305,7 +305,8 @@ _NOTHING = Document()
 class Shown:
     """A memory as a file shows it.
 
-    `text` is the content; if the content is too long, `long` is True and `text` is the summary.
+    `text` is the content. If the content is too long, `long` is True, and `text` is the summary or,
+    without a summary, the beginning of the content.
     """
 
     id: str
@@ -338,7 +339,7 @@ def render(
     sections: dict[str, list[Shown]] = {}
     for memory in waiting.values():
         sections.setdefault(memory.kind, []).append(memory)
-    lines = _with_added(kept, sections, end=keeping.end)
+    lines = _add_to_sections(kept, sections, end=keeping.end)
     for kind in sorted(sections, key=list(KINDS).index):
         lines += _section(kind, sections[kind], after=lines, chinese=chinese, end=keeping.end)
     return Document(lines).text
@@ -371,7 +372,7 @@ def _updated(line: Line, memory: Shown, *, end: str) -> Line:
     return memory_line(memory.text, id=memory.id, kind=line.kind, end=line.end or end)
 
 
-def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
+def _add_to_sections(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
     """Add lines for the remaining memories to existing sections.
 
     These memories are removed from `sections`.
@@ -381,7 +382,7 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
     for place, line in enumerate(kept):
         lines.append(line)
         if line.kind in sections and places[line.kind] == place:
-            lines[-1] = with_line_ending(line, end=end)
+            lines[-1] = ensure_line_ending(line, end=end)
             lines += [Line(end, kind=line.kind)] if line.role is Role.HEADING else []
             lines += _memories(sections.pop(line.kind), end=end)
     return lines
@@ -406,7 +407,7 @@ def _section(
     kind: str, memories: list[Shown], *, after: list[Line], chinese: bool, end: str
 ) -> list[Line]:
     if after:
-        after[-1] = with_line_ending(after[-1], end=end)
+        after[-1] = ensure_line_ending(after[-1], end=end)
     apart = [Line(end)] if after and after[-1].raw.strip() else []
     head = [heading_line(kind, chinese=chinese, end=end), Line(end, kind=kind)]
     return [*apart, *head, *_memories(memories, end=end)]
@@ -431,7 +432,7 @@ def blocks_of(lines: Iterable[Line]) -> Iterator[Block]:
 
     Empty lines between two blocks are left out.
     """
-    for what, group in groupby(lines, key=_what):
+    for what, group in groupby(lines, key=_line_type):
         found = list(group)
         if what == "heading":
             yield from (
@@ -443,7 +444,7 @@ def blocks_of(lines: Iterable[Line]) -> Iterator[Block]:
             yield Block("text", text)
 
 
-def _what(line: Line) -> str:
+def _line_type(line: Line) -> str:
     if line.role is Role.HEADING:
         return "heading"
     return "memories" if line.role is Role.MEMORY else "text"

@@ -1,4 +1,4 @@
-"""Index the free text of memory files as note lines, so that search and recall find the lines."""
+"""Index the free text of memory files as note lines, so that search and recall find them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from memories.files.daily_notes import index_entry
 from memories.files.grammar import CURATED, Role, parse
 from memories.indexing import search_index
-from memories.indexing.search_index import Entry
 from memories.models import DailyNote, MemoryFile, TargetKind, Vector
 from ops.access import as_user
 from ops.models import Kind, Priority, User
@@ -64,11 +64,6 @@ def drop(lines: Sequence[int], *, user: User) -> None:
         DailyNote.everything.filter(user=user, pk__in=lines).delete()
 
 
-def drop_all(file: MemoryFile, *, user: User) -> None:
-    """Erase all indexed lines of a file, for example when the file is moved to the recycle bin."""
-    drop(list(DailyNote.everything.filter(file=file).values_list("pk", flat=True)), user=user)
-
-
 def texts_to_index(file: MemoryFile) -> Iterator[str]:
     """Yield the texts to index: all lines of a note, or the free text of a curated file."""
     if file.deleted_at is not None:
@@ -81,7 +76,7 @@ def texts_to_index(file: MemoryFile) -> Iterator[str]:
 
 
 def strip_marks(line: str) -> str:
-    """Return the text of a line without Markdown marks and comments.
+    """Return the text of a line without Markdown markers and HTML comments.
 
     Return "" if no letter or digit is left.
     """
@@ -101,7 +96,7 @@ def index(run: Run, *, user: User, file_id: int) -> None:
             rows = DailyNote.objects.select_for_update().filter(pk__in=[one.pk for one in lines])
             left = set(rows.values_list("pk", flat=True))
             places = [place for place, line in enumerate(lines) if line.pk in left]
-            entries = [_entry(lines[place]) for place in places]
+            entries = [index_entry(lines[place]) for place in places]
             if entries:
                 search_index.store(user=user, entries=entries, vectors=vectors[places])
 
@@ -120,8 +115,4 @@ def _add(lines: Sequence[tuple[int, str]], *, file: MemoryFile, user: User) -> N
             for number, text in lines
         ]
     )
-    search_index.store_words(user=user, entries=[_entry(line) for line in made])
-
-
-def _entry(line: DailyNote) -> Entry:
-    return Entry(TargetKind.NOTE, line.pk, line.text)
+    search_index.store_words(user=user, entries=[index_entry(line) for line in made])

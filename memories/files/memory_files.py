@@ -3,8 +3,8 @@
 The rows are authoritative: an edit, its effect on memories and the new version of the file are
 written in one transaction. `file_sync` updates the copies afterwards.
 
-There are curated files, which show memories (MEMORY.md, LEARNINGS.md), persona layers (USER.md,
-SOUL.md, TOOLS.md), the user's own notes and daily notes.
+There are four kinds of files: curated files (MEMORY.md, LEARNINGS.md), which show memories; persona
+layers (USER.md, SOUL.md, TOOLS.md); the user's own notes; and daily notes.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def read(user: User, path: str) -> Shown:
     day, row = file_contents.day_of(path), None
     if day is None:
         row = file_contents.row_of(user, path)
-    elif noted := file_contents.of_day(user, day):
+    elif noted := file_contents.note_of_day(user, day):
         return Shown(path, noted[0], 0, noted[1])
     if row is None:
         raise NotFound(_("This file doesn’t exist."))
@@ -135,11 +135,11 @@ def prepare(
     """Check an edit of a file and embed its texts. Call it outside a transaction.
 
     If `match` (the ETag of the edited state) is given, the edit is compared with the current file;
-    otherwise, it is compared with the version that was read last. With `new`, a note that doesn't
-    exist is created; a persona layer is always created if necessary. Raise `NotFound` if there is
-    no such file, `Invalid` if the text or path is invalid or a line is only a secret, `Conflict` if
-    a new note can't have this path, `Stale` if the file doesn't match `match`, and
-    `ApplicationError` (`too_large`) if the text is too long.
+    otherwise, it is compared with the last stored version. With `new`, the edit may create a note;
+    call `check_room_for_note` before. An edit may always create a persona layer. Raise `NotFound`
+    if there is no such file, `Invalid` if the text or path is invalid or a line is only a secret,
+    `Conflict` if a folder has the path of a new persona layer, `Stale` if the file doesn't match
+    `match`, and `ApplicationError` (`too_large`) if the text is too long.
     """
     check_text(text)
     with as_user(user, changing=True):
@@ -151,9 +151,9 @@ def prepare(
         version = row.version if row else 0
         base = parse(row.content) if row else Document()
         if path not in CURATED:
-            return Ready(path, version, file_edits.without_secrets(text, base), surface, None)
-        other_file = parse(content_of(user, other_than(path)))
-        known = file_contents.known_of(user)
+            return Ready(path, version, file_edits.mask_note_secrets(text, base), surface, None)
+        other_file = parse(content_of(user, other_curated_path(path)))
+        known = file_contents.active_memories(user)
     by_program = surface in _PROGRAMS
     typed = Typed(path, text, base, other_file, ids_in(other_file), by_program=by_program)
     return Ready(path, version, text, surface, file_edits.prepare(typed, known=known))
@@ -162,13 +162,14 @@ def prepare(
 def apply(ready: Ready, *, user: User) -> Applied:
     """Apply a prepared edit in the caller's transaction.
 
-    Raise `Stale` if the file or its memories have changed since `prepare`, and `Conflict` while
-    memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
+    Raise `Stale` if the file or its memories have changed since `prepare`. Raise `Conflict` if the
+    user is being forgotten (`being_forgotten`), or if the edit changes a note or adds text to a
+    curated file while memory is off (`memory_off`).
     """
-    users.check_still_here(user)
+    users.check_not_deleted(user)
     if ready.edit is not None:
         file_edits.lock(ready.edit, user=user)
-    file_copies.hold(user.pk)
+    file_copies.lock_copies(user.pk)
     row = file_contents.row_of(user, ready.path)
     if (row.version if row else 0) != ready.version:
         raise Stale(_("The file has changed. Please check again."))
@@ -194,15 +195,14 @@ def check_text(text: str) -> None:
     except UnicodeEncodeError as error:
         raise Invalid.field("content", "The text is not valid UTF-8.") from error
     if size > settings.MAX_FILE_BYTES:
-        most = f"{settings.MAX_FILE_BYTES:,}"
-        raise ApplicationError(f"A file has at most {most} bytes.", code="too_large")
+        raise ApplicationError("This file is larger than allowed.", code="too_large")
 
 
 def _carry_out(
     ready: Ready, edit: Edit, row: MemoryFile | None, *, user: User
 ) -> tuple[MemoryFile, Done]:
     done = file_edits.carry_out(edit, user=user)
-    known = file_contents.known_of(user)
+    known = file_contents.active_memories(user)
     text = file_contents.render_file(
         known, user=user, path=ready.path, keeping=edit.edited, became=done.became
     )
@@ -219,7 +219,7 @@ def refresh_file(user: User, path: str) -> MemoryFile:
     row, text = _render_now(user, path)
     if row is not None and row.content == text:
         return row
-    file_copies.hold(user.pk)
+    file_copies.lock_copies(user.pk)
     # Render again under the lock: a memory may have been forgotten in the meantime.
     row, text = _render_now(user, path)
     return _stored(user, row, path, text, actor=_SYSTEM)
@@ -228,7 +228,7 @@ def refresh_file(user: User, path: str) -> MemoryFile:
 def _render_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
     row = file_contents.row_of(user, path)
     keeping = parse(row.content) if row else file_contents.empty_document(user, path)
-    known = file_contents.known_of(user)
+    known = file_contents.active_memories(user)
     return row, file_contents.render_file(known, user=user, path=path, keeping=keeping)
 
 
@@ -292,7 +292,7 @@ def content_of(user: User, path: str) -> str:
     return row.content if row else ""
 
 
-def other_than(path: str) -> str:
+def other_curated_path(path: str) -> str:
     return next(one for one in CURATED if one != path)
 
 
@@ -346,13 +346,14 @@ def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
     for file in files:
         file.deleted_at = timezone.now()
         file.save(update_fields=["deleted_at", "updated_at"])
-        line_index.drop_all(file, user=user)
+        lines = DailyNote.everything.filter(file=file).values_list("pk", flat=True)
+        line_index.drop(list(lines), user=user)
     for file in files:
         ledger.record_decision("file", file.pk, subject=str(user.subject), recycled=True)
     _audit(user, "file.recycled", files)
 
 
-def take_back_note(user: User, *, file_id: int) -> MemoryFile:
+def restore_note_from_bin(user: User, *, file_id: int) -> MemoryFile:
     """Restore a note from the recycle bin.
 
     Raise `NotFound` if the note isn't in the recycle bin, and `Conflict` if another file has its
@@ -398,8 +399,8 @@ def binned_notes(user: User) -> QuerySet[MemoryFile]:
 
 
 def _lock_files(user: User) -> None:
-    users.check_still_here(user)
-    file_copies.hold(user.pk)
+    users.check_not_deleted(user)
+    file_copies.lock_copies(user.pk)
 
 
 def _audit(user: User, action: str, files: Sequence[MemoryFile]) -> None:
@@ -407,7 +408,7 @@ def _audit(user: User, action: str, files: Sequence[MemoryFile]) -> None:
         audit_log.record(action, subject=user.subject, target=str(file.pk))
 
 
-_MOST = 100  # maximum of own notes, and of binned files, listed on a page
+_MOST = 100  # maximum number of own notes, and of deleted notes, listed on a page
 
 
 @dataclass(frozen=True)
@@ -463,7 +464,7 @@ def layers_of(user: User) -> list[Layer]:
 
 
 def own_of(user: User) -> Sequence[Own]:
-    """Return the user's own notes, without the persona layers."""
+    """Return the user's first `_MOST` own notes by path, without the persona layers."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=(*CURATED, *LAYERS))
     rows = rows.order_by("path")
     return [Own(*one) for one in rows.values_list("pk", "path", "updated_at")[:_MOST]]
@@ -475,7 +476,7 @@ def binned_of(user: User) -> Sequence[Own]:
 
 
 def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[Day], bool]:
-    """Return the days before `before` that have notes, newest first, and whether there are more."""
+    """Return a page of daily notes before `before`, newest first, and whether there are more."""
     rows = DailyNote.objects.filter(user=user, day__isnull=False)
     if before is not None:
         rows = rows.filter(day__lt=before)

@@ -1,7 +1,8 @@
 """Anthropic's memory tool (`memory_20250818`): six commands with which a model edits memory files.
 
-The folder `/memories` contains the same files that users see: an edit of `MEMORY.md` changes
-memories, a daily note can only be appended to, and any other path is one of the user's own notes.
+The folder `/memories` contains the same files that users see: an edit of `MEMORY.md` or
+`LEARNINGS.md` changes memories, a daily note can only be appended to, and all other files are
+persona layers or the user's own notes.
 """
 
 from __future__ import annotations
@@ -38,9 +39,8 @@ def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
     """Check a command and embed its texts; call this function outside a transaction.
 
     Return a function that runs the command. `data` holds the arguments as given. If the command
-    can't be carried out, raise `NotFound`,
-    `Conflict`, or `Invalid` with the name of the wrong argument. The messages have the wording of
-    Anthropic's tool.
+    can't be carried out, raise `NotFound`, `Conflict`, or `Invalid` with the name of the wrong
+    argument. The messages use the wording of Anthropic's tool.
     """
     try:
         return _PREPARED[data["command"]](data, user)
@@ -85,7 +85,7 @@ def _create(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _str_replace(data: Mapping[str, Any], user: User) -> Planned:
-    file = _to_edit(data, user)
+    file = _file_to_edit(data, user)
     if file_contents.day_of(file.path):
         raise Conflict(_APPEND_ONLY.format(path=data["path"]))
     old, new = data["old_str"], data["new_str"]
@@ -94,7 +94,7 @@ def _str_replace(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _insert(data: Mapping[str, Any], user: User) -> Planned:
-    file = _to_edit(data, user)
+    file = _file_to_edit(data, user)
     line, new = data["insert_line"], data["insert_text"]
     text, answer = inserted_answer(data["path"], file.text, line=line, new=new)
     if file_contents.day_of(file.path):
@@ -163,7 +163,7 @@ def _folder_is_there(user: User, path: str) -> bool:
     return notes_too or bool(memory_files.notes_below(user, path))
 
 
-def _to_edit(data: Mapping[str, Any], user: User) -> Shown:
+def _file_to_edit(data: Mapping[str, Any], user: User) -> Shown:
     path = _inside(data, "path")
     with as_user(user):
         file = _file(user, path) if path else None
@@ -209,9 +209,9 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
 
 
 def _line_text(line: str) -> str:
-    """Return the text of a line without the time and source of a note line.
+    """Return the text of a line to append, without a list marker, time and source.
 
-    Agents may copy the time and source from the displayed note.
+    Agents may copy them from the displayed note.
     """
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()

@@ -1,5 +1,5 @@
 """Forget memories: hide them at once, then erase every copy in the background.
 
-A text with several sources is derived again from the sources that remain. This package may use
+If a text still has other sources, it is re-derived from them. This package may use
 `files`, `writing`, `indexing`, `ops.forgetting` and `ops.residue`.
 """

@@ -1,6 +1,6 @@
 """Read from the database how memories depend on each other and on their sources.
 
-`derivation` uses the result to compute which texts a request to forget erases or changes.
+`forget_plan` uses the result to compute which texts a request to forget erases or changes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 
 from django.db.models import Q
 
-from memories.forgetting.derivation import Text, VersionSource
+from memories.forgetting.forget_plan import Text, VersionSource
 from memories.models import Arbitration, Change, Memory, MemoryVersion, Origin, Source, VersionInput
 from ops.models import User
 
@@ -21,9 +21,9 @@ _WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class Graph:
-    """Memories with all their versions, and the versions from which those were made.
+    """Memories with all their versions, and the versions that served as inputs to them.
 
-    `versions` maps primary keys to versions; `texts` describes each version for `derivation`.
+    `versions` maps primary keys to versions; `texts` describes each version for `forget_plan`.
     """
 
     memories: Sequence[Memory]

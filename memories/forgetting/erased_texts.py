@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Turn
 from foundation.text.shingles import Resemblance
-from memories.forgetting import derivation, rederivation
+from memories.forgetting import forget_plan, rederivation
 from memories.forgetting.dependencies import current_text, read
 from memories.forgetting.memory_erasure import texts_of
 from memories.models import (
@@ -40,9 +40,10 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 class ErasedTexts:
     """The texts and rows to be erased, and similar texts that legitimately remain (`staying`).
 
-    `memory_ids` holds the keys of all memories that are erased or derived again. The side texts of
-    a memory are its tags, data, metadata and remarks. The erasure clears all side texts of the
-    memories in `emptied`, and all except the metadata of the memories in `renewed`.
+    `memory_ids` holds the keys of all memories that are forgotten or depend on forgotten sources,
+    even if they keep their text. The side texts of a memory are its tags, data, metadata and
+    feedback reason. The erasure clears all side texts of the memories in `emptied`, and all except
+    the metadata of the memories in `renewed`.
     """
 
     texts: Sequence[str] = ()
@@ -66,7 +67,7 @@ def collect(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> Erase
     if not touched:
         return ErasedTexts()
     graph = read(user, touched)
-    outcomes = derivation.plan(graph.texts, gone=gone)
+    outcomes = forget_plan.plan(graph.texts, gone=gone)
     changed = [graph.versions[pk] for pk, outcome in outcomes.items() if outcome.changed]
     lost = [
         one
@@ -108,11 +109,11 @@ def collect(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> Erase
     )
 
 
-def collect_none(*, user: User, lost_sources: Q) -> ErasedTexts:
-    """Return the keys of memories that depend on the sources matching `lost_sources`, but no texts.
+def dependent_memory_pks(*, user: User, lost_sources: Q) -> ErasedTexts:
+    """Return an `ErasedTexts` with only the keys of memories that depend on `lost_sources`.
 
-    Callers use this function if messages are forgotten but the memories learned from the messages
-    are kept.
+    `lost_sources` selects the sources. Callers use this function if messages are forgotten but the
+    memories learned from them are kept.
     """
     sources = Source.everything.filter(lost_sources, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
@@ -121,16 +122,16 @@ def collect_none(*, user: User, lost_sources: Q) -> ErasedTexts:
     )
 
 
-def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return texts of other memories that resemble `texts`.
+def resembling_texts(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
+    """Return texts of learned memories that resemble `texts`, except the memories in `without`.
 
-    These texts of other memories legitimately remain, even in answers that repeat them. `without`
-    holds the keys of the memories to leave out.
+    These memories are kept, so their texts aren't residue, even in answers that repeat them.
+    `without` holds keys.
     """
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
-    return [content for content in others.distinct().iterator() if wanted.held_by(content)]
+    return [content for content in others.distinct().iterator() if wanted.occurs_in(content)]
 
 
 def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
@@ -167,7 +168,7 @@ def _texts_of_other_memories(
     there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # includes the recycle bin
     others = there.filter(origin=Origin.EXTRACTED).exclude(pk__in=without)
     for content in others.order_by().values_list("content", flat=True).iterator():
-        if wanted.held_by(content):
+        if wanted.occurs_in(content):
             yield content
 
 
@@ -179,14 +180,15 @@ def _texts(memories: Iterable[Memory]) -> Iterator[str]:
         )
 
 
-def staying_texts(
+def remaining_texts(
     *, user: User, texts: Sequence[str], leaving: ErasedTexts, conversations: Collection[int] = ()
 ) -> list[str]:
     """Return tags, titles and other side texts that remain and resemble `texts`.
 
-    Call this function before any row is erased. All rows to be erased must already be hidden,
-    except memories, since some hidden memories are shown again later. The titles of
-    `conversations`, which lose messages, are left out.
+    Call this function before any row is erased. Rows to be erased must already be hidden. Memories
+    are searched even if they are hidden, since some of them are shown again later. Side texts that
+    the erasure will clear are left out, and so are the titles of `conversations`, which lose
+    messages.
     """
     wanted = Resemblance(texts)
     if not wanted:
@@ -195,7 +197,7 @@ def staying_texts(
     written = _side_texts(user.pk, memories=kept, conversations=~Q(pk__in=conversations))
     renewed = Memory.everything.filter(user=user, pk__in=set(leaving.renewed) - {*leaving.emptied})
     labels = renewed.order_by().values_list("metadata")
-    return list(filter(wanted.held_by, (*written, *fingerprints.strings_in(list(labels)))))
+    return list(filter(wanted.occurs_in, (*written, *fingerprints.strings_in(list(labels)))))
 
 
 def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:

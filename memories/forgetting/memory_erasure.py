@@ -82,7 +82,7 @@ def erase_earlier_texts(*, user: User, version_ids: Collection[int]) -> Counter[
 
 
 def erase_phrases(*, user: User, version_ids: Collection[int]) -> Counter[str]:
-    """Erase the phrases of About you that were written for these versions of memories."""
+    """Erase the phrases on the "About you" page that were written for these versions."""
     return cascades.delete(PortraitPhrase.objects.filter(user=user, version__in=version_ids))
 
 
@@ -128,7 +128,7 @@ def erase_traces(
 ) -> Counter[str]:
     """Erase the recall traces that belong to these answers.
 
-    If `conversation` is given, also erase all its traces up to `until`.
+    If `conversation` and `until` are given, also erase the conversation's traces up to that time.
     """
     concerned = Q(answer__in=answers)
     if conversation is not None and until is not None:
@@ -137,7 +137,7 @@ def erase_traces(
 
 
 def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
-    """Erase the recall traces and notes that repeat one of these texts.
+    """Erase the recall traces and note lines that resemble one of these texts.
 
     Traces whose answer still exists are kept, since the remaining message repeats the text anyway.
     """
@@ -145,11 +145,11 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
     if not wanted:
         return Counter()
     asked = _unanswered(user).exclude(query="").values_list("pk", "query")
-    traces = [pk for pk, text in asked if wanted.held_by(text)]
+    traces = [pk for pk, text in asked if wanted.occurs_in(text)]
     notes = [
         pk
         for pk, text in DailyNote.everything.filter(user=user).values_list("pk", "text")
-        if wanted.held_by(text)
+        if wanted.occurs_in(text)
     ]
     erased = cascades.delete(RecallTrace.objects.filter(user=user, pk__in=traces))
     return erased + daily_notes.erase_note_lines(user=user, lines=notes)
@@ -162,7 +162,7 @@ def _unanswered(user: User) -> QuerySet[RecallTrace]:
 
 
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
-    """Erase copies of the erased texts in recall traces, notes, file lines and verdicts.
+    """Erase copies of the erased texts in recall traces, notes, files, phrases and verdicts.
 
     A text stays if another message or a version written by the user also contains it.
     """
@@ -210,7 +210,7 @@ def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
         kept = [line for n, line in enumerate(lines) if n not in gone]
         return "".join(line for line in kept if named.isdisjoint(_MARK.findall(line)))
 
-    file_copies.hold(user.pk)
+    file_copies.lock_copies(user.pk)
     changed = file_copies.rewrite(
         user.pk, without, leaving=file_sync.unchanged_note_copies(user.pk)
     )
@@ -234,8 +234,8 @@ def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
 def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
     """Hide the note lines that equal one of these texts, until they are erased.
 
-    Memory files and their old versions are always shown as a whole, so the lines are removed from
-    them at once.
+    The lines are removed from memory files and their old versions at once, since files are always
+    shown as a whole.
     """
     same = DailyNote.objects.filter(user=user, text__in=texts)
     files = set(same.filter(file__isnull=False).values_list("file", flat=True))
@@ -243,7 +243,7 @@ def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
     if not files:
         return
     said = set(texts)
-    file_copies.hold(user.pk)
+    file_copies.lock_copies(user.pk)
     for rows in (
         MemoryFile.everything.filter(user=user, pk__in=files),
         FileVersion.everything.filter(user=user, file__in=files),
@@ -259,7 +259,7 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
     """Remove the lines of these memories from the memory files and their old versions."""
     wanted = set(public_ids)
     erased: Counter[str] = Counter()
-    file_copies.hold(user.pk)
+    file_copies.lock_copies(user.pk)
     for model, pk, content in _files_of(user, marked=True):
         lines = content.splitlines(keepends=True)
         kept = [line for line in lines if wanted.isdisjoint(_MARK.findall(line))]

@@ -16,12 +16,12 @@ from memories.forgetting import rederivation
 from memories.models import Memory, MemoryStatus, MemoryVersion, Project, Source
 from memories.writing import memory_writes, similar_memories
 from ops import audit_chain, registry
-from ops.forgetting import erasure
+from ops.forgetting import forget_steps
 from ops.models import Kind, Operation, User
 from ops.queue.run import Run
 
 ONLY_MATCH = "only_match"  # value of `chosen` if the user wasn't asked to choose
-WAS = "was"  # payload key: kind and time of each memory that was forgotten without a question
+WAS = "was"  # payload key: kind and time of each memory that was forgotten without asking
 
 
 def forget_memory(
@@ -50,24 +50,24 @@ def forget_memories(
 
     Memories that no longer exist or belong to other users are skipped. `said_in` holds the keys of
     further messages that state the memories in other words; the receipt counts them among the kept
-    ones. If nobody was asked (`ONLY_MATCH`), the payload stores the kinds of the memories and when
-    they were learned, so that the chat can say which ones went. Raise `Invalid` if the list is
-    empty, and `NotFound` if all memories were skipped.
+    messages. If the user wasn't asked to choose (`ONLY_MATCH`), the payload stores the kind of each
+    memory and when it was learned, so that the chat can say which memories were forgotten. Raise
+    `Invalid` if the list is empty, and `NotFound` if all memories were skipped.
     """
     if not memories:
         raise Invalid.field("ids", "Name at least one memory.")
-    erasure.start(user)
+    forget_steps.register_forget(user)
     wanted = {memory.pk for memory in memories}
-    blank_titles(user, with_archived(user, wanted))
+    blank_titles(user, add_archived(user, wanted))
     found = set(lock(user, Q(pk__in=wanted)))
     if not found:
         raise NotFound("This memory doesn’t exist.")
-    before = erasure.find_unfinished(
+    before = forget_steps.find_unfinished(
         Kind.FORGET_MEMORY, user=user, payload={"memories": sorted(found)}
     )
     if before is not None:
         return before
-    gone = with_archived(user, found)
+    gone = add_archived(user, found)
     payload: dict[str, object] = {
         "memories": sorted(gone),
         **({"chosen": chosen} if chosen else {}),
@@ -87,23 +87,23 @@ def forget_project(
 
     Raise `NotFound` if the project doesn't exist or belongs to another user.
     """
-    erasure.start(user)
+    forget_steps.register_forget(user)
     found = Project.everything.select_for_update().filter(user=user, pk=project.pk).first()
     if found is None:
         raise NotFound("This project doesn’t exist.")
     payload = {"project": found.pk}
-    before = erasure.find_unfinished(Kind.FORGET_PROJECT, user=user, payload=payload)
+    before = forget_steps.find_unfinished(Kind.FORGET_PROJECT, user=user, payload=payload)
     if before is not None:
         return before
     own = Memory.everything.filter(user=user, project=found).values_list("pk", flat=True)
-    blank_titles(user, with_archived(user, own))
+    blank_titles(user, add_archived(user, own))
     Project.objects.filter(pk=found.pk).update(hidden_at=timezone.now())
-    gone = with_archived(user, lock(user, Q(project=found)))
+    gone = add_archived(user, lock(user, Q(project=found)))
     return _begin(Kind.FORGET_PROJECT, user, payload, gone, requested_by_key)
 
 
-def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
-    """Return `memory_ids`, and the ids of archived memories consolidated only into these.
+def add_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
+    """Return `memory_ids` and the ids of archived memories that were consolidated only into these.
 
     A consolidated memory contains the text of archived memories, so all of them are erased
     together.
@@ -128,9 +128,9 @@ def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
 
 
 def erase_in_rounds(run: Run, *, user: User, lost_sources: Q, gone: Sequence[int] = ()) -> None:
-    """Erase or derive again everything that depends on the sources that match `lost_sources`.
+    """Erase or re-derive the memories in `gone` and those that depend on lost sources.
 
-    The work is done in rounds, each in its own transaction.
+    `lost_sources` selects the sources. The work is done in rounds, each in its own transaction.
     """
     more = True
 
@@ -142,7 +142,7 @@ def erase_in_rounds(run: Run, *, user: User, lost_sources: Q, gone: Sequence[int
         return derived.erased
 
     while more:
-        erasure.step(run, user=user, name="memories", erase=erase_round)
+        forget_steps.step(run, user=user, name="memories", erase=erase_round)
 
 
 def lock(user: User, wanted: Q) -> list[int]:
@@ -160,11 +160,11 @@ def _begin(
     *,
     said_in: Collection[int] = (),
 ) -> Operation:
-    payload = {**payload, **still_said(find_telling(user, gone) | set(said_in))}
+    payload = {**payload, **kept_messages_payload(find_stating_messages(user, gone) | set(said_in))}
     rederivation.hide(user=user, lost_sources=Q(memory__in=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     about = Q(payload__memory__in=sorted(gone))
-    return erasure.begin(
+    return forget_steps.enqueue_forget(
         kind,
         user=user,
         payload=payload,
@@ -175,11 +175,11 @@ def _begin(
 
 
 def blank_titles(user: User, memories: Collection[int]) -> None:
-    """Blank the conversation titles that repeat a part of a message about these memories.
+    """Blank conversation titles that repeat part of a message that states one of these memories.
 
-    The message is a source of one of the memories, or a user's message in a conversation whose
-    title has the same words as a memory. Call this function before memories are locked, since
-    conversations are always locked first.
+    Such a message is either a source of one of the memories, or any user message in a conversation
+    whose title matches a memory. Call this function before memories are locked, since conversations
+    are always locked first.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
@@ -200,9 +200,10 @@ def blank_titles(user: User, memories: Collection[int]) -> None:
 def repeating_messages(
     user: User, memories: Collection[int], *, told: Collection[int] = ()
 ) -> list[Message]:
-    """Return the messages that contain a text or quotation of these memories, oldest first.
+    """Return the messages that contain the text or a source quotation of one of these memories.
 
-    Both the user's messages and answers are searched. Messages in `told` are left out. An answer is
+    The oldest message comes first. Both the user's messages and the answers to them are searched.
+    Messages in `told` are left out. An answer is
     also left out if its question is in `told` or contains one of the texts, since an answer is
     forgotten with its question.
     """
@@ -218,25 +219,26 @@ def _repeating(user: User, texts: Collection[str], *, told: Collection[int]) -> 
     return list(rows.exclude(pk__in=answered.values("assistant_message")).order_by("pk"))
 
 
-def still_said(messages: Collection[int]) -> dict[str, object]:
-    """Return what an operation's payload says about kept messages that repeat what it forgets.
+def kept_messages_payload(messages: Collection[int]) -> dict[str, object]:
+    """Return the payload entries that describe the kept messages.
 
-    `messages` holds their keys.
+    Kept messages still state what the operation forgets; `messages` holds their keys.
     """
     return {
-        erasure.STILL_SAID: len(messages),
-        erasure.STILL_SAYING: sorted(messages),
-        erasure.STILL_IN: _rows_with(messages),
+        forget_steps.STILL_SAID: len(messages),
+        forget_steps.STILL_SAYING: sorted(messages),
+        forget_steps.STILL_IN: _rows_with(messages),
     }
 
 
-@registry.counts_kept
+@registry.register_kept_count
 def _kept_rows(operation: Operation) -> Mapping[str, int]:
-    """Count what still repeats the forgotten memories.
+    """Count the kept rows that still repeat the forgotten memories.
 
-    If the operation was carried out before its request was recorded, the request counts too.
+    If the user wasn't asked to choose (`ONLY_MATCH`), the messages that requested the operation
+    count too. They may have been recorded after the payload was stored.
     """
-    messages = set(operation.payload.get(erasure.STILL_SAYING, ()))
+    messages = set(operation.payload.get(forget_steps.STILL_SAYING, ()))
     if operation.payload.get("chosen") == ONLY_MATCH:
         asking = Operation.objects.filter(
             subject=operation.subject, payload__forget__op_id=operation.public_id
@@ -247,7 +249,10 @@ def _kept_rows(operation: Operation) -> Mapping[str, int]:
 
 
 def _rows_with(messages: Collection[int]) -> Mapping[str, int]:
-    """Count the visible ones of these messages, their episodes, and summaries that cover one."""
+    """Count the visible messages with these keys, and the episodes and summaries that cover them.
+
+    All summaries of a conversation count as one.
+    """
     kept = Message.objects.filter(pk__in=messages)
     turns = Turn.objects.filter(Q(user_message__in=kept) | Q(assistant_message__in=kept))
     covering = Summary.objects.filter(
@@ -261,7 +266,7 @@ def _rows_with(messages: Collection[int]) -> Mapping[str, int]:
     }
 
 
-def find_telling(user: User, memories: Collection[int]) -> set[int]:
+def find_stating_messages(user: User, memories: Collection[int]) -> set[int]:
     """Return the keys of visible messages that are sources of these memories or repeat them."""
     sources = Source.objects.filter(user=user, memory__in=memories)
     asked = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
@@ -269,10 +274,10 @@ def find_telling(user: User, memories: Collection[int]) -> set[int]:
     return told | {one.pk for one in repeating_messages(user, memories, told=told)}
 
 
-def find_repeating_hidden(user: User, memories: Collection[int]) -> set[int]:
+def find_messages_repeating_hidden(user: User, memories: Collection[int]) -> set[int]:
     """Return the keys of visible messages that repeat the hidden texts of these memories.
 
-    The memories were hidden because the messages that they were learned from are forgotten.
+    Call this function if memories are hidden because their source messages are forgotten.
     """
     versions = MemoryVersion.everything.filter(user=user, memory__in=memories)
     hidden = versions.filter(hidden_at__isnull=False).values_list("content", flat=True)

@@ -21,8 +21,8 @@ from memories.models import Memory, MemoryFile, Project, RecallTrace
 from memories.writing import memory_writes
 from ops.access import as_system, as_user
 from ops.audit_chain import Counts
-from ops.forgetting import erasure
-from ops.forgetting.person_forgets import reapplies
+from ops.forgetting import forget_steps
+from ops.forgetting.person_forgets import reapply_handler
 from ops.models import IdempotencyRecord, Kind, Operation, SignInLink, User
 from ops.queue.run import AT_ONCE, Run, delete_rows, work_in_batches
 from ops.registry import handles
@@ -36,30 +36,32 @@ _KEPT = ("messages",)
 def forget_memory(run: Run) -> Mapping[str, Any]:
     """Erase the memories that the operation lists, with everything derived from them.
 
-    Safe to run twice: each round erases the remaining rows that it finds.
+    Safe to run twice: each round erases only rows that are still there.
     """
     user = run.user()
     if user is not None:
         _erase(run, user, run.payload["memories"])
-    return erasure.finish(run, user=user, scope="memory", kept=_KEPT)
+    return forget_steps.finish(run, user=user, scope="memory", kept=_KEPT)
 
 
 @handles(Kind.FORGET_PROJECT, is_long=True)
 def forget_project(run: Run) -> Mapping[str, Any]:
     """Erase a project's memories, then the project.
 
-    Safe to run twice: the project, by which its memories are found, is erased last.
+    Safe to run twice: the project is erased last, since it is needed to find its memories.
     """
     user = run.user()
     if user is not None:
         pk = run.payload["project"]
         with as_user(user):
             own = Memory.everything.filter(user=user, project=pk).values_list("pk", flat=True)
-            gone = sorted(memory_forgets.with_archived(user, own))
+            gone = sorted(memory_forgets.add_archived(user, own))
         _erase(run, user, gone, projects=[pk])
         until = run.operation.created_at
-        erasure.step(run, user=user, name="project", erase=lambda: _erase_project(user, pk, until))
-    return erasure.finish(run, user=user, scope="project", kept=_KEPT)
+        forget_steps.step(
+            run, user=user, name="project", erase=lambda: _erase_project(user, pk, until)
+        )
+    return forget_steps.finish(run, user=user, scope="project", kept=_KEPT)
 
 
 def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = ()) -> None:
@@ -71,11 +73,11 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
         nonlocal found, written
         found = erased_texts.collect(user=user, lost_sources=lost_sources, gone=gone)
         texts = [*found.texts, *erased_hashes.words_of(own)]
-        written = erased_texts.staying_texts(user=user, texts=texts, leaving=found)
+        written = erased_texts.remaining_texts(user=user, texts=texts, leaving=found)
         memory_erasure.blank_questions_about(user=user, texts=texts)
         return texts
 
-    erasure.remember(
+    forget_steps.remember(
         run,
         user=user,
         texts=collect_texts,
@@ -86,10 +88,10 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
     operation = run.operation
     steps: dict[str, Callable[[], Counts]] = {
         "copies": lambda: memory_erasure.erase_copies(user=user, operation=operation),
-        "exports": lambda: erasure.erase_transfers(user, []),
+        "exports": lambda: forget_steps.erase_transfers(user, []),
     }
     for name, erase in steps.items():
-        erasure.step(run, user=user, name=name, erase=erase)
+        forget_steps.step(run, user=user, name=name, erase=erase)
 
 
 def _erase_project(user: User, pk: int, until: datetime) -> Counts:
@@ -108,15 +110,15 @@ stores.register_caches(
 )
 
 
-@reapplies("memory")
-def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+@reapply_handler("memory")
+def _reapply_memories(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     wanted = Q(public_id__in=target["memories"])
     memories = list(Memory.everything.filter(wanted, user=user, created_at__lte=at))
     return memory_forgets.forget_memories(user=user, memories=memories) if memories else None
 
 
-@reapplies("project")
-def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+@reapply_handler("project")
+def _reapply_project(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     """Forget a project again after a backup was restored.
 
     The creation time is checked too, since after a restore another project may have the same
@@ -131,7 +133,7 @@ def forget_binned(run: Run) -> int:
     """Forget memories whose time in the recycle bin has expired; return the number of memories.
 
     At most `AT_ONCE` memories are handled. The memories of each user are forgotten in a separate
-    transaction, by the service that the button "Forget now" uses.
+    transaction, by the service behind the "Forget now" button.
     """
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")

@@ -1,6 +1,6 @@
-"""Hide texts that depend on forgotten sources, then erase them or derive them again.
+"""Hide texts that depend on forgotten sources, then erase or re-derive them.
 
-A text is derived again if it also has other sources. `memories.forgetting.derivation` computes the
+A text is re-derived if it also has other sources. `memories.forgetting.forget_plan` computes the
 plan; this module reads its input and writes its result. Every hidden source counts as forgotten, no
 matter which operation will erase it.
 """
@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from foundation.database import cascades
 from memories.files import daily_notes
-from memories.forgetting import derivation, memory_erasure, tombstones
+from memories.forgetting import forget_plan, memory_erasure, tombstones
 from memories.forgetting.dependencies import Graph, current_text, read
-from memories.forgetting.derivation import Outcome, Text
+from memories.forgetting.forget_plan import Outcome, Text
 from memories.indexing import search_index
 from memories.models import (
     Arbitration,
@@ -34,7 +34,7 @@ from ops.models import User
 from ops.queue import webhook_events
 from ops.queue.webhook_events import Event
 
-# Comments of the source that replaces erased sources of a kept memory.
+# Values of `Source.comment` for the source that replaces the erased sources of a kept memory.
 KEPT = "kept when its conversation was deleted"
 KEPT_ALONE = "kept when its message was forgotten"
 KEPT_COMMENTS = (KEPT, KEPT_ALONE)
@@ -42,9 +42,9 @@ KEPT_COMMENTS = (KEPT, KEPT_ALONE)
 
 @dataclass(frozen=True)
 class Derived:
-    """The result of one round of `derive`: the numbers of erased rows.
+    """The result of one round of `derive`.
 
-    `more` is True if another round is needed.
+    `erased` counts the erased rows by type. `more` is True if another round is needed.
     """
 
     erased: Counter[str]
@@ -84,7 +84,7 @@ def _hide(
     if not touched:
         return None
     graph = read(user, touched)
-    outcomes = derivation.plan(graph.texts, gone=leaving)
+    outcomes = forget_plan.plan(graph.texts, gone=leaving)
     versions = [graph.versions[pk] for pk, outcome in outcomes.items() if outcome.changed]
     memories = [
         one
@@ -126,11 +126,11 @@ def _hide_rows(
 
 
 def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
-    """Erase or derive again up to `limit` memories.
+    """Erase or re-derive up to `limit` memories, and all memories that were made from them.
 
-    These are the memories in `gone`, and the memories that depend on sources that match
-    `lost_sources`. Memories in `gone` and memories with no remaining text are erased; the others
-    are shown again with their remaining text. A repeated run continues where the last run stopped.
+    These are the memories in `gone`, and the memories with a source that matches `lost_sources`.
+    Memories in `gone` and memories with no remaining text are erased; the others are shown again
+    with their remaining text. A repeated run continues where the last run stopped.
     """
     left = set(Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True))
     sources = Source.everything.filter(lost_sources | Q(memory__in=left), user=user)
@@ -146,10 +146,10 @@ def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int 
 
 
 def keep_as_own(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
-    """Keep memories although their source is erased; from then on they count as the user's own.
+    """Turn memories that would lose sources into the user's own, and erase these sources.
 
-    In each version, the sources that match `lost_sources` are replaced by a single source without
-    ids or quote, with `comment`. A memory that also has turns as sources still counts as learned.
+    In each version, the sources that match `lost_sources` are replaced by a single source that has
+    `comment` but no ids or quote. A memory that also has turns as sources still counts as learned.
     Return the number of memories. Safe to repeat.
     """
     sources = Source.everything.filter(lost_sources, user=user)
@@ -294,7 +294,7 @@ def _give_text(
     memory.hidden_at = memory.indexed_at = None
     memory.chunk_count = 0
     memory.save()
-    search_index.index_later(memory)
+    search_index.index_words(memory)
 
 
 def _restore_version(memory: Memory, version: MemoryVersion) -> MemoryVersion:

@@ -15,27 +15,32 @@ from dataclasses import dataclass, replace
 
 from foundation.text import segment
 from memories.extraction.arbitration import pairs
+from memories.extraction.wording.chinese_subjects import names
 from memories.extraction.wording.languages import language_of
-from memories.extraction.wording.people import people_in
+from memories.extraction.wording.people import names_in, people_in
 from memories.writing.similar_memories import RequestMatch
 
-_AMONG = 10  # number of memories assumed for the rarity of a word
+_AMONG = 10  # total number of memories that is assumed when computing how rare a word is
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
 # The weights of the signals; `bench/forget_weights.py` prints them.
 WEIGHTS = {
-    "bias": -1.31,
-    "cosine": 3.09,
-    "nearer": 8.27,
-    "about": 0.21,
-    "preferred": 0.07,
-    "covered": 4.82,
+    "bias": 0.85,
+    "cosine": -1.68,
+    "nearer": 6.59,
+    "about": 0.41,
+    "preferred": 0.31,
+    "covered": 1.24,
 }
-LIKELY = 0.5  # minimum probability at which a memory is probably meant
-# Minimum probabilities for a clear match: that the memory is meant, that no other memory is meant,
+# Minimum probability at which a memory is probably meant: for most requests, and for requests that
+# ask to forget everything about a topic.
+_LIKELY, _LIKELY_OF_ALL = 0.7, 0.5
+# Up to these probabilities, the reader model is sure that a memory isn't meant.
+_DENIED, _DENIED_OF_ALL = 0.1, 0.05
+# Minimum probabilities for a clear match: that the memory is meant, that it is the only one meant,
 # and that the request is about the memory according to the reader model alone.
 _MEANT, _EXACT, _ABOUT = 0.9, 0.7, 0.5
 _EXACT_IN_WORDS = 0.3  # instead of _EXACT, if the memory contains all words of the request
-# A memory with fewer of the request's words needs a higher probability from the reader model.
+# If `covered` is less than _FEW_WORDS, `about` must be at least _SURE_OF_FEW.
 _FEW_WORDS, _SURE_OF_FEW = 0.25, 0.95
 _ALL_WORDS = 0.99  # `covered` above which a memory contains all words
 _INTENDS = re.compile(
@@ -44,7 +49,7 @@ _INTENDS = re.compile(
     r"|想(?![念起到])|打算|计划|希望|梦想|攒钱|目标|念头",
     re.IGNORECASE,
 )
-# "where I work": the request names its subject only by a question.
+# Matches a request that names its subject only as a question, such as "where I work".
 _ASKS = re.compile(
     r"\b(?:where (?:i|we|he|she|they|my)(?! (?:said|told|mentioned|wrote))|how (?:much|many|old) "
     r"|who (?:i|my)\b)|在哪|哪里|哪儿|是谁|跟谁|和谁|多少钱",
@@ -60,7 +65,7 @@ _SAME_RELATIVE = {
 }
 _EVERYTHING = re.compile(
     r"\b(?:completely|entirely|altogether|totally|everything|anything|whatever"
-    r"|all (?:about|of|that|the|my|i|we)|every (?:memory|trace|mention)"
+    r"|all (?:about|of|that|the|my|i|we|to do)|every (?:memory|trace|mention)"
     r"|what(?:'s|s)? (?:i|we|you)(?:'ve| have)? (?:said|told|mentioned|know|remember)"
     r"|(?:things?|stuff|bits?) (?:i|we)(?:'ve)? (?:said|told|mentioned))\b"
     r"|全部|所有|一切|彻底|完全|通通|统统|全都|都(?:忘|删)|任何"
@@ -68,19 +73,27 @@ _EVERYTHING = re.compile(
     r"|关于[^，。！？]{1,12}的(?:事|话|内容|记忆|东西|信息)",
     re.IGNORECASE,
 )
+_OF = ("'", "的")  # after a relative, these say that what follows belongs to the relative
+# Matches a clause that says what not to forget: "keep everything else about Noah".
+_KEEPS = re.compile(
+    r"\b(?:keep|else|stay|leave|rest|except|apart from)\b|保留|留着|留下|其他|其它|别的|除了",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[^,.!?;:\n，。！？；：、…—]+")
 _SURE = 0.9  # minimum probability at which the reader model alone decides
 _LISTED_FROM = 0.003
-_NEAR = 0.24  # cosine; most unrelated short statements have a lower one
-# In another language than the request, only the meaning can tell: minimum cosine, and minimum
-# distance to the next memory.
+_MANY_WORDS = 0.3  # `covered` from which a memory is always listed
+_NEAR = 0.24  # cosine; most unrelated short statements are below it
+# If a memory isn't in the language of the request, only the meaning can be compared: minimum
+# cosine, and minimum lead over the most similar other memory.
 _SAME_MEANING, _APART = 0.4, 0.15
-_WITHIN = 8  # characters between a Chinese verb and the end of its object
-_MOST_UNRELATED = 10  # unrelated memories are listed only among the first ten
+_WITHIN = 8  # maximum characters from the end of a Chinese verb to the end of its object
+_MOST_UNRELATED = 10  # an unrelated memory is listed only if it ranks among the first ten
 
 
 @dataclass(frozen=True)
 class Signals:
-    """The signals that a request means a memory.
+    """The evidence that a request means a particular memory.
 
     `cosine` is the similarity to the request, and `nearer` is this similarity minus the highest
     similarity of the other memories. `about` is the reader model's probability that the request is
@@ -103,7 +116,7 @@ class Signals:
 
     @property
     def values(self) -> dict[str, float]:
-        """Return the value of each signal that has a weight."""
+        """Return the value that is multiplied by each weight, by the name of the weight."""
         return {
             "bias": 1.0,
             "cosine": self.cosine,
@@ -178,15 +191,89 @@ def possible_matches(ranked: Sequence[Signals]) -> list[RequestMatch]:
         one.meant
         for place, one in enumerate(ranked)
         if one.about >= pairs.PERHAPS
+        or one.covered >= _MANY_WORDS
         or (one.probability >= _LISTED_FROM and (one.is_related or place < _MOST_UNRELATED))
     ]
+
+
+def probable_matches(subject: str, ranked: Sequence[Signals], *, said: str) -> list[RequestMatch]:
+    """Return the memories that the request probably means, most probable first.
+
+    These memories are preselected for the user. A memory must be probable enough and share a word
+    with the request or be similar to it, and the reader model must not be sure that it isn't meant.
+    If the request (`said`) asks to forget everything about a topic, a lower probability is enough,
+    and a memory that contains the topic (`_is_of_topic`) is included too. So is a memory in another
+    language with the same meaning (`is_translation`).
+    """
+    topics = _topics_of_everything(subject, said)
+    least = _LIKELY_OF_ALL if topics else _LIKELY
+    return [
+        one.meant
+        for one in ranked
+        if _is_probable(one, least) or is_translation(subject, one) or _is_of_topic(one, topics)
+    ]
+
+
+def _is_probable(one: Signals, least: float) -> bool:
+    is_near = one.covered > 0 or one.cosine >= _NEAR
+    return is_near and one.probability >= least and one.about > _DENIED
+
+
+def _is_of_topic(one: Signals, topics: Mapping[str, bool]) -> bool:
+    """Return True if the memory contains one of the topics.
+
+    Unless that topic is a name, the reader model must also not be sure that the memory isn't meant.
+    """
+    return any(
+        (is_name or one.about > _DENIED_OF_ALL) and _contains(topic, one.meant.content)
+        for topic, is_name in topics.items()
+    )
+
+
+def _contains(topic: str, text: str) -> bool:
+    if _is_chinese(topic) and topic in text:
+        return True
+    asked = segment.content_terms(topic)
+    return bool(asked) and asked <= _named_in(text, asked)
+
+
+def _topics_of_everything(subject: str, said: str) -> dict[str, bool]:
+    """Return the topics about which the request asks to forget everything.
+
+    Each topic is mapped to True if it is a person's name. For "everything about my brother Iain",
+    the topic is only "Iain", because other memories about him may not say "brother".
+    """
+    clauses = [one for one in _CLAUSE.findall(_plain(said)) if not _KEEPS.search(one)]
+    wide = [one for one in clauses if asks_for_everything(one)]
+    asked = [clause for clause in subject.split(", ") if any(_plain(clause) in one for one in wide)]
+    if not asked:
+        return {}
+    people = _names_in(said)
+    return {topic: topic in people for topic in map(_without_relation, asked)}
+
+
+def _without_relation(clause: str) -> str:
+    """Return "Iain" for "my brother Iain"; return any other clause unchanged."""
+    for one in people_in(clause, language_of(clause)):
+        relation = one.words.removesuffix(one.name)
+        before, _, rest = clause.partition(relation)
+        words = rest.lower().split()
+        is_name = words and not rest.startswith(_OF) and not segment.content_terms(before)
+        if is_name and segment.ENGLISH_STOP_WORDS.isdisjoint(words):
+            return rest.strip()
+    return clause
+
+
+def _names_in(text: str) -> set[str]:
+    people = names_in(text)
+    return {one.words for one in people} | {name for _, name in names(text)}
 
 
 def is_translation(subject: str, one: Signals) -> bool:
     """Return True if a memory in another language probably says what the request names.
 
-    The pair head and shared words tell little across languages, so such a memory is offered as
-    likely but isn't a clear match.
+    Only the vectors are compared, because the reader model and shared words are unreliable across
+    languages. Such a memory is listed as likely, but isn't a clear match for this reason alone.
     """
     is_foreign = _is_chinese(subject) != _is_chinese(one.meant.content)
     return is_foreign and one.cosine >= _SAME_MEANING and one.nearer >= _APART
@@ -196,28 +283,16 @@ def _is_chinese(text: str) -> bool:
     return language_of(text) == "zh"
 
 
-def says_most(subject: str, meant: RequestMatch, *, met: Sequence[RequestMatch]) -> bool:
-    """Return True if the memory contains most of the words of a request.
-
-    If a memory contains exactly half of the words, every word must occur in some of the compared
-    memories; otherwise the user probably never said the other half. The condition exists because
-    the memory is ticked before the user chooses, and the model that compares two texts is often
-    wrong if they share fewer words.
-    """
-    asked = set(segment.terms(subject))
-    shared = 2 * len(_named_in(meant.content, asked))
-    if shared != len(asked):
-        return shared > len(asked)
-    return asked <= {term for one in met for term in _named_in(one.content, asked)}
-
-
 def _named_in(text: str, terms: Collection[str]) -> set[str]:
     own = set(segment.terms(text))
     return {term for term in terms if term in own or _stands_apart(term, text)}
 
 
 def _stands_apart(term: str, text: str) -> bool:
-    """Return True if a Chinese verb and its object stand apart in the text: 养蜂 in 养了两箱蜂."""
+    """Return True if a two-character Chinese term is split into verb and object in the text.
+
+    For example, 养蜂 ("keep bees") is split in 养了两箱蜂 ("kept two hives of bees").
+    """
     return (
         len(term) == 2
         and _is_chinese(term)
@@ -234,10 +309,11 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
 
     The probabilities must show that this memory is meant and no other, and the reader model must
     not prefer another memory. In addition, the memory must share more words with the request than
-    any other memory ("forget coffee" is never clear if two memories mention coffee), and the reader
-    model must be sure if these are few. The request must not name its subject by a question ("where
-    I work"), and neither text may name a relative whom the other doesn't name. Unless the reader
-    model is sure, the memory also must not deny or intend what the request states as a fact.
+    any other memory ("forget coffee" is never clear if two memories mention coffee). If it shares
+    only few words, the reader model must be sure. The request must not name its subject as a
+    question ("where I work"), and the two texts must not be about different people
+    (`_is_of_someone_else`). Unless the reader model is sure, a memory that is a denial or an
+    intention is only a match if the request is one as well.
     """
     if not ranked or _ASKS.search(request):
         return None
@@ -258,14 +334,18 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
 
 def asks_for_everything(request: str) -> bool:
     """Return True for a request such as "forget everything about Ana" or "what I said about it"."""
-    return _EVERYTHING.search(request.replace("’", "'")) is not None
+    return _EVERYTHING.search(_plain(request)) is not None
+
+
+def _plain(text: str) -> str:
+    return text.replace("’", "'")
 
 
 def _is_of_someone_else(request: str, memory: str) -> bool:
-    """Return True if one of the two texts names a relative whom the other doesn't name.
+    """Return True if one text mentions a relative whom the other doesn't mention.
 
-    "My tattoo" doesn't mean "My mum hates tattoos". The relative's name is enough: "Rhys's job"
-    means "My partner Rhys is a nurse".
+    For example, "my tattoo" doesn't mean "My mum hates tattoos". A name is enough: "Rhys's job" can
+    mean "My partner Rhys is a nurse". Return False if both texts mention the same relation.
     """
     asked, named = _relatives(request), _relatives(memory)
     if asked.keys() & named.keys():
@@ -279,7 +359,7 @@ def _is_named(name: str, text: str) -> bool:
 
 
 def _says_something_else(request: str, memory: str) -> bool:
-    """Return True if the memory is a denial or an intention and the request isn't.
+    """Return True if the memory is a denial or an intention, but the request isn't one too.
 
     "Forget my car" doesn't mean "Is saving for a car". But "the emoji rule" may mean "Never wants
     emojis", so the caller skips this check if the reader model is sure.
@@ -291,7 +371,7 @@ def _says_something_else(request: str, memory: str) -> bool:
 
 
 def _relatives(text: str) -> dict[str, str]:
-    """Return the relatives in the text by relation, with their names if these are given."""
+    """Map the relation of each relative in the text to the relative's name, or to "" if unnamed."""
     return {
         _SAME_RELATIVE.get(one.relation, one.relation): one.name
         for one in people_in(text, language_of(text))

@@ -3,7 +3,8 @@
 Nothing is erased on a guess. A memory is forgotten only if the request clearly means that memory
 and no other memory is similar; then the service behind the Forget button is called. Otherwise the
 user is asked: the outcome lists the ids of the memories and of their messages, and the user
-chooses. `request_matching` decides which memories a request means; this module collects them.
+chooses. `request_matching` decides which memories a request means; this module collects the
+memories to compare.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.commands import only_asks_not_to_forget, speaks_of_forgetting
-from memories.extraction.request_subjects import begins_with_nothing, clauses_of
+from memories.extraction.request_subjects import begins_with_stop_clause, clauses_of
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
 from memories.forgetting import memory_forgets, request_matching
 from memories.indexing import search_index
@@ -71,8 +72,8 @@ class Found:
 
     `is_plain` is True if each request clearly means one memory and no other memory is similar.
     `likely` holds the keys of the memories that are probably meant, and `likely_messages` the keys
-    of the messages that state one of them. `also` holds memories of the same messages as a clear
-    match; they aren't forgotten, but offered.
+    of the messages that state one of them. `also` holds memories that come from the same messages
+    as a clear match; they aren't forgotten, but the user may choose them.
     """
 
     memories: Sequence[Memory] = ()
@@ -85,11 +86,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a request to forget. It contains only public ids, no text.
+    """The outcome of a request to forget: a status and public ids, but no text.
 
-    `status` is FORGOTTEN (the memories in `memory_ids` are erased, the messages in `message_ids`
-    still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND. `likely_ids` holds the ids
-    of the memories and messages that are probably meant; the other ids are only possible matches.
+    `status` is FORGOTTEN (the operation `op_id` erases the memories in `memory_ids`, while the
+    messages in `message_ids` are kept and still state them), NEEDS_CHOICE (nothing is erased until
+    the user has chosen among these ids) or NOTHING_FOUND. `likely_ids` holds the ids of the
+    memories and messages that are probably meant; the other ids are only possible matches.
     `also_ids` holds the ids of memories that weren't forgotten, but come from the same messages as
     the forgotten ones.
     """
@@ -120,13 +122,17 @@ class Outcome:
 
     @property
     def reported_status(self) -> str:
-        """Return the status to report: UNSURE replaces NEEDS_CHOICE if no memory is likely."""
+        """Return the status to report.
+
+        UNSURE replaces NEEDS_CHOICE if memories are listed but none of them is likely.
+        """
         asks = self.status == NEEDS_CHOICE and bool(self.memory_ids)
         return UNSURE if asks and set(self.likely_ids).isdisjoint(self.memory_ids) else self.status
 
     def with_request(self, message: Message) -> Outcome:
-        """Return the outcome with the requesting message added, since it repeats the statement.
+        """Return a copy to which the message that contains the request is added, as a likely one.
 
+        That message repeats what is to be forgotten.
         If nothing was found, return the outcome unchanged.
         """
         if self.status == NOTHING_FOUND or message.public_id in self.message_ids:
@@ -137,7 +143,7 @@ class Outcome:
 
 
 def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
-    """Embed the subjects of the requests. Call it outside a transaction."""
+    """Embed the subjects of the requests. Call this function outside a transaction."""
     return [_prepared(one) for one in requests]
 
 
@@ -150,9 +156,9 @@ def _prepared(request: ForgetRequest) -> Asked:
 
 
 def asked_in(text: str) -> list[Asked]:
-    """Return the requests to forget in a message, with embedded subjects.
+    """Return the requests to forget that a message contains, with embedded subjects.
 
-    Call it outside a transaction.
+    Call this function outside a transaction.
     """
     return prepare(_requests_in(text))
 
@@ -161,13 +167,13 @@ def asks_to_forget(text: str) -> bool:
     return bool(_requests_in(text))
 
 
-def asked_about(about: str) -> list[Asked]:
-    """Return the requests to forget in a text of an API client, with embedded subjects.
+def requests_of_api_text(about: str) -> list[Asked]:
+    """Return the requests to forget in a text that an API client sent, with embedded subjects.
 
     The text may be a request ("forget that …") or only a subject ("coffee"). Unlike a chat message,
-    the text is certainly meant as a request, even if it is as brief as "forget coffee". A text that
-    speaks of forgetting without asking for it ("she always forgets the gas") is never clear. The
-    result is empty if the text only asks not to forget something.
+    the text is always meant as a request, even if it is as brief as "forget coffee". A text that
+    speaks of forgetting without asking for it ("she always forgets the gas") is never a clear
+    request. The result is empty if the text only asks not to forget something.
     """
     if only_asks_not_to_forget(about):
         return []
@@ -188,21 +194,23 @@ def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
 
 
 def _requests_in(text: str) -> Sequence[ForgetRequest]:
-    return extract_alone(text).forget
+    return extract_without_context(text).forget
 
 
-def extract_alone(text: str) -> Extraction:
-    """Return what the bundled extractor hears in a message, without what was said before it."""
+def extract_without_context(text: str) -> Extraction:
+    """Run the bundled extractor on a message alone, without earlier messages as context."""
     now = timezone.localtime()
     said = TurnText(user=Said(text, now), assistant=Said("", now))
     return language_steps.bundled_extractor().extract(said)
 
 
-def settle(run: Run, *, user: User, turn: Turn, extraction: Extraction) -> Outcome | None:
+def carry_out_requests(
+    run: Run, *, user: User, turn: Turn, extraction: Extraction
+) -> Outcome | None:
     """Carry out a turn's requests to forget, and return the outcome.
 
-    Return None if the turn has no such request. In the chat, requests are carried out before the
-    answer is written; then the payload of the operation already contains the outcome.
+    Return None if the turn has no such request. The chat carries out requests before the answer is
+    written; in that case, return the outcome that is stored in the operation's payload.
     """
     if told := run.payload.get("forget"):
         return Outcome.from_payload(told)
@@ -254,9 +262,10 @@ def find(
 
 
 def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
-    """Forget the memories if the requests are clear; otherwise return what the user can choose.
+    """Forget the memories if the requests are clear; otherwise return the options for the user.
 
-    This function runs in the caller's transaction. Raise `NotFound` if a memory no longer exists.
+    This function runs in the caller's transaction. Raise `NotFound` if none of the memories to
+    forget exists any more.
     """
     if not found.memories and not found.messages:
         return Outcome()
@@ -297,24 +306,16 @@ def _find_meant(asked: Asked, user: User) -> Found:
     said_before = _earlier_texts(user, read)
     judged = {one.pk: _probability(about, one, said_before[one.pk]) for one in read}
     ranked = request_matching.signals_of(subject, read, judged)
-    is_clear = not unread and not begins_with_nothing(asked.request)
+    is_clear = not unread and not begins_with_stop_clause(asked.request)
     plain = request_matching.clear_match(about, ranked) if is_clear else None
-    if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
-        return _clear(asked, plain, read, user, judged)
-    listed = [one.pk for one in request_matching.possible_matches(ranked)]
-    likely = {
-        one.meant.pk
-        for one in ranked
-        if one.probability >= request_matching.LIKELY
-        and (
-            request_matching.is_translation(subject, one)
-            or (
-                (one.about > pairs.YES or one.has_all_words)
-                and request_matching.says_most(subject, one.meant, met=read)
-            )
-        )
-    }
-    return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
+    matches = request_matching.probable_matches(subject, ranked, said=asked.request.quote)
+    likely = [one.pk for one in matches]
+    # All earlier versions must match too, since they are erased together with the memory.
+    if plain and all(_is_about(about, text) >= pairs.YES for text in said_before[plain.pk]):
+        return _clear(asked, plain, read, user, judged, likely)
+    others = [one.pk for one in request_matching.possible_matches(ranked) if one.pk not in likely]
+    others += [one.pk for one in unread]
+    return Found(_rows(user, [*likely, *others]), likely=likely)
 
 
 def _clear(
@@ -323,11 +324,14 @@ def _clear(
     read: Sequence[RequestMatch],
     user: User,
     judged: Mapping[int, float],
+    likely: Collection[int],
 ) -> Found:
-    """Return the clear match. A request for everything about it is only clear without companions.
+    """Return the clear match, unless the request asks for everything about it and more is found.
 
-    The companions are the memories that name the same as the request and the match, those that the
-    reader model judges to be about the request, and those of the same messages.
+    In that case, return a list to choose from: the match, the memories that contain a word that the
+    request and the match share, the memories that the reader model judges to be about the request,
+    and the memories from the same turns. Only the match and the memories in `likely` are
+    preselected.
     """
     common = set(segment.terms(asked.subject)) & set(segment.terms(plain.content))
     common -= segment.ENGLISH_STOP_WORDS
@@ -342,14 +346,14 @@ def _clear(
     known = {one.pk for one in rows}
     others = [one for one in _from_same_messages(user, rows, later=is_wide) if one.pk not in known]
     if is_wide and (naming or others):
-        return Found([*rows, *others], likely=known)
+        return Found([*rows, *others], likely={plain.pk, *likely})
     return Found(rows, is_plain=True, likely={plain.pk}, also=others)
 
 
 def _from_same_messages(user: User, memories: Sequence[Memory], *, later: bool) -> list[Memory]:
     """Return the memories learned from the same turns as these memories, oldest first.
 
-    If `later` is True, memories of the next turns are added that begin with "she" or "his".
+    If `later` is True, also return memories of the next turns that begin with "she", "his" etc.
     """
     turns = list(Turn.objects.filter(user=user, sources__memory__in=memories).distinct())
     sources = Source.objects.filter(turn__in=turns, memory__isnull=False)
@@ -361,7 +365,7 @@ def _from_same_messages(user: User, memories: Sequence[Memory], *, later: bool) 
 
 
 def _continued_after(turn: Turn) -> set[int]:
-    """Return the keys of memories of the next turns that name nobody ("her birthday is in May")."""
+    """Return the keys of the next turns' memories that begin with a pronoun ("Her birthday …")."""
     following = Turn.objects.filter(user=turn.user_id, conversation=turn.conversation_id)
     following = following.filter(pk__gt=turn.pk).order_by("pk")
     sources = Source.objects.filter(turn__in=list(following[:_MOST_LATER]), memory__isnull=False)
@@ -372,7 +376,7 @@ def _continued_after(turn: Turn) -> set[int]:
 def _promising_first(subject: str, met: Sequence[RequestMatch]) -> list[RequestMatch]:
     """Sort the memories by all signals except the reader model, best first.
 
-    The reader model takes time for each memory, so only the first memories are given to the model.
+    The reader model takes time for each memory, so only the first memories are compared by it.
     """
     unknown = dict.fromkeys((one.pk for one in met), pairs.YES)
     return [one.meant for one in request_matching.signals_of(subject, met, unknown)]
@@ -399,14 +403,6 @@ def _is_about(about: str, text: str) -> float:
     return pairs.is_about(about, text, reader=language_steps.pair_reader())
 
 
-def _do_earlier_texts_match(about: str, before: Collection[str]) -> bool:
-    """Return True if the request probably means all earlier versions of the memory too.
-
-    The check is needed because the earlier versions are erased together with the memory.
-    """
-    return all(_is_about(about, text) >= pairs.YES for text in before)
-
-
 def _earlier_texts(user: User, met: Sequence[RequestMatch]) -> dict[int, set[str]]:
     """Return the texts of each memory's versions that differ from its current text."""
     now = {one.pk: one.content for one in met}
@@ -429,7 +425,7 @@ def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
     """Return the messages that state these memories, oldest first.
 
     These are the user's messages that are sources of the memories or repeat their statements, and
-    answers to other messages, if the answers repeat a memory word for word.
+    answers that repeat a memory word for word, unless their questions are included anyway.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = sources.values_list("message", "turn__user_message", "turn__assistant_message")

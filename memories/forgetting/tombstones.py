@@ -3,7 +3,8 @@
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
 is still recognized. Statements made after the request to forget aren't blocked, unless they come
-from a message that only asks a question: asking about a forgotten matter doesn't state it again.
+from the same messages as the forgotten text or from a message that only asks a question: asking
+about a forgotten matter doesn't state it again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -63,15 +64,18 @@ class _Words:
 
 
 def tombstone_key(text: str) -> str:
-    """Return a keyed hash, which identifies a text without revealing it.
+    """Return a keyed hash that identifies a text without revealing it.
 
-    The key is the instance's secret.
+    The key is derived from the instance's secret.
     """
     return _keyed(shingles.normalise(text))
 
 
 def about_key(text: str) -> str:
-    """Return a keyed hash of the text's content words regardless of order; "" if it has none."""
+    """Return a keyed hash of the text's content words and of whether the text is negated.
+
+    The order of the words doesn't matter. Return "" if the text has no content words.
+    """
     words = sorted(set(segment.terms(text)))
     return _keyed(" ".join([*words, "-" * bool(_NEGATED.search(text))])) if words else ""
 
@@ -79,9 +83,10 @@ def about_key(text: str) -> str:
 def is_forgotten(*, user: User, text: str, quote: str, provenance: Provenance) -> bool:
     """Return True if the statement was forgotten after it was said.
 
-    The statement or its quotation must match a forgotten text. The time doesn't matter if the
-    forgotten text comes from the same messages. It doesn't matter either if the message is only a
-    question and one forgotten text contains all significant words of the statement.
+    The statement or its quotation must match a forgotten text, or the whole message must match a
+    forgotten message. The time doesn't matter if the forgotten text comes from the same messages,
+    or if the message is only a question and one forgotten text contains all significant words of
+    the statement.
     """
     if is_only_question(provenance.text) and _has_only_forgotten_words(user, quote or text):
         return True
@@ -154,7 +159,7 @@ def create_tombstones(*, user: User, version_ids: Sequence[int]) -> None:
 
 
 def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
-    """Leave a tombstone for each message, so that nothing is learned from a copy of its text."""
+    """Leave a tombstone for each message, so that nothing is learned from an older copy of it."""
     Tombstone.objects.bulk_create(
         [
             Tombstone(
@@ -183,21 +188,14 @@ def _sources_of(
         "reference",
     )
     for version, quote, *ids in sources:
-        messages[version].update(_message_and_note_ids(ids))
+        # The `reference` of a source may be a note's id or something else.
+        messages[version].update(one for one in ids if one and one.startswith(("msg_", "note_")))
         quotes[version].add(quote)
     return messages, quotes
 
 
-def _message_and_note_ids(ids: Iterable[str | None]) -> Iterable[str]:
-    """Yield only those ids that belong to messages or notes.
-
-    The `reference` of a source may be a note's id or something else.
-    """
-    return (one for one in ids if one and one.startswith(("msg_", "note_")))
-
-
 def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
-    """Return the size of a text's pieces, and their hashes.
+    """Return the size of a text's pieces, and their hashes (at most `_MOST_PIECES`).
 
     A short text is a single piece. A very short text has no pieces, since other texts may contain
     it by chance.

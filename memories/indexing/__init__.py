@@ -1,4 +1,4 @@
-"""Maintain the search index: words and vectors in PostgreSQL, vectors optionally in Milvus.
+"""Maintain the search index: words and vectors in PostgreSQL, vectors optionally also in Milvus.
 
-The package may use `retrieval.stores`, `conversations.models` and `ops`.
+The package may import `extraction`, `retrieval.stores`, `conversations.models` and `ops`.
 """

@@ -1,14 +1,9 @@
-"""The texts of messages and turns, as they are indexed and shown: with masked secrets."""
+"""Build the texts of messages and turns for indexing and display, with secrets masked."""
 
 from __future__ import annotations
 
 from conversations.models import Message, Turn
 from memories.extraction import masking
-
-
-def episode_text(turn: Turn) -> str:
-    """Return a turn as one text for display and indexing, with secrets masked."""
-    return turn_text(*masked_turn(turn))
 
 
 def masked_turn(turn: Turn) -> tuple[str, str]:
@@ -26,7 +21,7 @@ WITH_TURN = ("turn_as_question__assistant_message", "turn_as_reply__user_message
 def masked_message(message: Message) -> str:
     """Return a message's text with its secrets masked.
 
-    This includes secrets that only the other message of the same turn reveals.
+    This includes secrets that are recognizable only together with the other message of the turn.
     """
     together = [message]
     if hasattr(message, "turn_as_question"):

@@ -1,6 +1,7 @@
 """Index earlier texts of memories, so that a search for such a text finds the memory.
 
-A text belongs to a version that was replaced, or to a related memory of the same turn.
+An earlier text is a replaced version of the memory, or a text of a related memory: one that it
+superseded, one from the same turn, or, for an event, one on the same topic.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from memories.models import Fragment, Kind, Memory, MemoryVersion, TargetKind
 from ops.models import User
 
 MOST = 5  # per memory; the oldest are kept, since later texts often say less
-_FIRST = 1_000_000  # first number of earlier texts, far above the fragment numbers of a long text
+_FIRST = 1_000_000  # number of the first earlier text, above the fragment numbers of long texts
 
 
 def index_earlier_text(
@@ -22,7 +23,7 @@ def index_earlier_text(
     """Index the text of a version, so that a search for that text finds the memory.
 
     Return whether the text was added. The version may belong to another memory. The words and the
-    vector are copied from the target `of`. Safe to repeat.
+    vector are copied from the index entries of the target `of` (kind and id). Safe to repeat.
     """
     if not version.content:
         return False

@@ -30,7 +30,8 @@ from ops.access import as_system
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.queue import outbox
 from ops.queue.run import Run
-from ops.transfer.exports import give_way
+from ops.registry import handles
+from ops.transfer.exports import yield_to_forgets
 
 NAME = "milvus"
 _LOCK = 0x6D76 << 48  # combined with the user's key
@@ -71,12 +72,12 @@ def _breaker(uri: str) -> CircuitBreaker:
     return CircuitBreaker(failures=2, rest=5.0)
 
 
-def are_recorded() -> bool:
+def are_changes_recorded() -> bool:
     """Return whether changes to vectors must be recorded, because Milvus may hold vectors.
 
-    An enabled trigger isn't enough, because `pg_restore --disable-triggers` enables all triggers
-    afterwards. In addition, one of these must be true: Milvus is configured, an embedding space is
-    searched in Milvus or being copied to it, or a move of the vectors is unfinished.
+    An enabled trigger doesn't prove this, because `pg_restore --disable-triggers` enables all
+    triggers afterwards. In addition, one of these must be true: Milvus is configured, an embedding
+    space is searched in Milvus or being copied to it, or a move of the vectors is unfinished.
     """
     unfinished = [Status.PENDING, Status.RUNNING, Status.FAILED]
     values = [bool(settings.MILVUS_URI), SearchedIn.PGVECTOR, Kind.MOVE_VECTORS, unfinished]
@@ -84,7 +85,7 @@ def are_recorded() -> bool:
     return bool(used)
 
 
-def is_on() -> bool:
+def is_recording() -> bool:
     """Return whether the trigger that records changes to vectors is enabled."""
     return bool(statements.rows(f"SELECT {_ON}")[0][0])
 
@@ -98,13 +99,13 @@ def set_recording(wanted: bool) -> None:
     statements.rows("SELECT memcenter_follow_vectors(%s)", [wanted])
 
 
-def request_where_waiting() -> int:
+def request_pending_syncs() -> int:
     """Enqueue a sync for every user with unsent changes; return the number of these users.
 
     Call this function within `as_system`. If changes need not be recorded, the function disables
     the trigger and deletes the recorded changes.
     """
-    if is_on() and not are_recorded():
+    if is_recording() and not are_changes_recorded():
         set_recording(False)
         statements.rows("DELETE FROM memories_vectorchange")
     found = statements.rows(
@@ -202,7 +203,7 @@ class InMilvus:
     name = NAME
 
     def is_used(self) -> bool:
-        return are_recorded()
+        return are_changes_recorded()
 
     def erase_deleted_rows(self, user_id: int, *, then: Callable[[int], object]) -> None:
         send_changes(user_id, then=then)
@@ -210,11 +211,11 @@ class InMilvus:
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield the name of each checked entry, and True if it exists but should have been deleted.
+        """Yield each checked entry's name, and whether it still exists but shouldn't.
 
-        An entry should have been deleted if `gone` contains its target, or if its user is gone
-        (`is_gone`). If `gone` is empty, all entries are checked; then an entry without a vector in
-        PostgreSQL should have been deleted.
+        An entry shouldn't exist if `gone` contains its target, or if its user was erased
+        (`is_gone`). If `gone` is empty, all entries of the user (or of all users) are checked, and
+        none should exist without a vector in PostgreSQL. `gone` maps table names to row keys.
         """
         milvus = server()
         names = [name_of(kind, pk) for kind, table in TABLES.items() for pk in gone.get(table, ())]
@@ -245,10 +246,11 @@ SELECT user_id, space_id, target_kind, target_id FROM memories_vector WHERE spac
 
 
 def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
-    """Enqueue moving vector search to the store that the settings name.
+    """Enqueue a move of vector search to the store that the settings name.
 
-    With `afresh`, Milvus is filled again, for example after PostgreSQL was restored; meanwhile,
-    PostgreSQL is searched. With `lost`, Milvus is permanently gone, so nothing is deleted there.
+    With `afresh`, Milvus is refilled, for example after PostgreSQL was restored from a backup;
+    PostgreSQL is searched in the meantime. `lost` means that Milvus is permanently gone, so nothing
+    is deleted there.
     """
     with as_system():
         if afresh:
@@ -257,11 +259,13 @@ def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
 
 
 def follow_space() -> Operation | None:
-    """Enqueue refilling Milvus after a switch to another embedding space, if Milvus is in use.
+    """Enqueue a move of vector search after a switch to another embedding space.
 
-    Call it within `as_system`. The refill also drops the previous space from Milvus.
+    The move fills Milvus with the vectors of the new space and drops the other spaces there, or
+    empties Milvus if the settings name PostgreSQL. Return None if Milvus can't hold any vectors.
+    Call this function within `as_system`.
     """
-    if not are_recorded():
+    if not are_changes_recorded():
         return None
     return _enqueue_move(settings.VECTOR_STORE, lost=False)
 
@@ -277,10 +281,12 @@ def _enqueue_move(to: str, *, lost: bool) -> Operation:
     )
 
 
+@handles(Kind.MOVE_VECTORS, is_long=True)
 def move_search(run: Run) -> Mapping[str, int]:
     """Move vector search to Milvus or back to PostgreSQL, depending on the payload.
 
-    Raise `ProviderError` (retryable) if Milvus can't be reached.
+    Raise `ProviderError` (retryable) if Milvus can't be reached. Safe to run twice: a repeated run
+    continues with the changes that Milvus doesn't have yet.
     """
     if run.payload["to"] == SearchedIn.MILVUS:
         return {"moved": _to_milvus(run)}
@@ -309,8 +315,8 @@ def _to_milvus(run: Run) -> int:
 def _begin(run: Run, space: EmbeddingSpace) -> None:
     """Prepare Milvus to be filled with all vectors of the embedding space.
 
-    First, an empty collection is created; then changes are recorded; then all existing vectors are
-    listed as changes. In this order, no vector is missed.
+    First, an empty collection is created; then the recording of changes is enabled; then all
+    existing vectors are recorded as changes. In this order, no vector is missed.
     """
     milvus = server()
     if space.pk in milvus.spaces():
@@ -340,7 +346,7 @@ def _send_all(run: Run, space: EmbeddingSpace) -> int:
             user = User.objects.filter(pk=user_id).first()
         run.step("copy", done=max(0, total - waiting), total=total)
         if user is not None:
-            give_way(user)
+            yield_to_forgets(user)
         send_changes(user_id)
     return total
 
@@ -355,7 +361,7 @@ def _to_pgvector(run: Run) -> int:
     with run.applying_as_system():
         total = Vector.objects.filter(space__active=True).count()
         EmbeddingSpace.objects.update(searched_in=SearchedIn.PGVECTOR)
-        if not are_recorded():
+        if not are_changes_recorded():
             return total
     if not run.payload["lost"]:
         milvus = server()

@@ -3,8 +3,8 @@
 An embedding space holds the vectors of one embedder. Every target with words in the index needs a
 vector in the new space. Writing a text deletes its vectors from the other spaces
 (`search_index.store`), so that the next pass embeds it again. The switch waits for all writers,
-checks again that nothing is missing, and is one statement. Forgetting erases the words first and
-then the vectors of every space: a text without words is not embedded again.
+checks again that no vector is missing, and then runs a single statement. Forgetting erases a text's
+words together with its vectors in every space; a text without words isn't embedded again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from conversations.models import Episode, Message, Summary
 from foundation.providers.base import Embedder, Vectors
 from memories.extraction import masking
 from memories.indexing import milvus_sync, search_index
-from memories.indexing.conversation_texts import WITH_TURN, episode_text, masked_message
+from memories.indexing.conversation_texts import WITH_TURN, masked_message, masked_turn, turn_text
 from memories.indexing.search_index import identity_of
 from memories.models import (
     DailyNote,
@@ -36,7 +36,8 @@ from ops.access import as_system, as_user
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
 from ops.queue.run import Run
-from ops.transfer.exports import give_way
+from ops.registry import handles
+from ops.transfer.exports import yield_to_forgets
 
 CHUNK = 64
 
@@ -71,11 +72,12 @@ def request() -> Operation:
         )
 
 
+@handles(Kind.REINDEX, is_long=True)
 def fill_and_switch(run: Run) -> Mapping[str, int]:
     """Embed all missing vectors of all users, then switch search to the new embedding space.
 
-    Each chunk is committed separately. If a run is killed, the next run continues with the vectors
-    that are still missing.
+    Each chunk is committed separately. Safe to run twice: a repeated run embeds only texts whose
+    vectors are still missing, and then safely repeats the other steps.
     """
     with as_system():
         space = EmbeddingSpace.objects.get(pk=run.payload["space"])
@@ -84,7 +86,7 @@ def fill_and_switch(run: Run) -> Mapping[str, int]:
     while True:
         filled += _fill(run, space, embedder)
         if _switched(run, space):
-            search_index.choose_again()
+            search_index.reset_embedder()
             with as_system():
                 request_user_indexes()
                 milvus_sync.follow_space()
@@ -98,7 +100,7 @@ def _fill(run: Run, space: EmbeddingSpace, embedder: Embedder) -> int:
         last = user.pk
         while pieces := _missing_of(user, space):
             run.step("embed", done=filled)
-            give_way(user)
+            yield_to_forgets(user)
             vectors = _embed(embedder, pieces)
             with run.applying(user):
                 filled += _store(pieces, vectors, user=user, space=space)
@@ -160,7 +162,7 @@ def _store(
 ) -> int:
     """Store the vectors of texts that haven't changed since they were read; return their number.
 
-    The lexical entries are locked, since writing a text locks them as well.
+    The lexical entries are locked so that no text changes meanwhile; writers lock them as well.
     """
     entries = LexicalEntry.objects.select_for_update().filter(
         user=user, pk__in=[piece.entry_id for piece in pieces]
@@ -235,7 +237,7 @@ def _summaries(ids: Sequence[int]) -> dict[int, str]:
 def _episodes(ids: Sequence[int]) -> dict[int, str]:
     rows = Episode._base_manager.filter(pk__in=ids)
     turns = rows.select_related("turn__user_message", "turn__assistant_message")
-    return {row.pk: episode_text(row.turn) for row in turns}
+    return {row.pk: turn_text(*masked_turn(row.turn)) for row in turns}
 
 
 TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
@@ -249,7 +251,7 @@ TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
 
 
 def request_user_indexes() -> Operation | None:
-    """Enqueue an operation that builds and drops users' own vector indexes, if any must change."""
+    """Enqueue an operation that builds and drops per-user vector indexes, if this is necessary."""
     state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
     if not settings.OWNER_DATABASE_URL or (state.wanted == state.built and not state.broken):
         return None
@@ -277,10 +279,13 @@ def _enqueue_user_indexes() -> Operation:
     )
 
 
+@handles(Kind.BUILD_INDEX, is_long=True)
 def build_user_indexes(run: Run) -> Mapping[str, int]:
-    """Build users' own vector indexes that are missing, and drop surplus ones.
+    """Build missing per-user vector indexes, and drop surplus ones.
 
-    Return the numbers of built and dropped indexes.
+    Users with very many memories have such an index. Return the numbers of built and dropped
+    indexes. Safe to run twice: only missing indexes are built, and the remains of an interrupted
+    build are dropped.
     """
     with as_system():
         state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)

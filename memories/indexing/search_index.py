@@ -53,7 +53,7 @@ class Entry:
 
 
 class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
-    """Vectors with the identity of their embedder, so that different embedders are never mixed."""
+    """Vectors with their embedder's identity, so that vectors of two embedders are never mixed."""
 
     made_by: Identity | None = None
 
@@ -64,7 +64,7 @@ class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
 def embedder() -> Embedder:
     """Return the embedder of the active embedding space.
 
-    The choice is cached in the process until `choose_again` is called.
+    The choice is cached in the process until `reset_embedder` is called.
     """
     with _choosing:
         if not _chosen:
@@ -78,7 +78,7 @@ def is_local() -> bool:
     return not isinstance(embedder(), OpenAICompatibleEmbedder)
 
 
-def choose_again() -> None:
+def reset_embedder() -> None:
     """Clear the cached embedder; call it after the active embedding space has changed."""
     with _choosing:
         _chosen.clear()
@@ -163,7 +163,7 @@ class HeldSpace:
         """Raise `ProviderError` (retryable) if the vectors' embedder is no longer in use."""
         made = getattr(vectors, "made_by", None)
         if made is not None and made != identity(self.space):
-            choose_again()
+            reset_embedder()
             raise ProviderError("The embedder was changed meanwhile. Try again.", retryable=True)
 
 
@@ -188,7 +188,7 @@ def hold_space(batch: Batch) -> Callable[[], HeldSpace]:
     return read
 
 
-def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Model]:
+def new_memory_rows(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Model]:
     """Return the index rows of a new memory, to be inserted in the same statement as the memory.
 
     Raise `ProviderError` as `HeldSpace.check` does.
@@ -346,8 +346,8 @@ def split(text: str) -> list[str]:
 def embed_memory(content: str) -> tuple[Vectors, list[str]]:
     """Embed a memory; return its vectors and, if it is long, its fragments.
 
-    The first vector is that of the memory itself. For a long memory, it is the mean of the
-    fragments' vectors, scaled to unit length, and is followed by these vectors.
+    The first vector represents the whole text. For a long memory, it is the mean of the fragments'
+    vectors, scaled to unit length, and the fragments' vectors follow it.
     """
     if not is_long(content):
         return embed([content]), []
@@ -379,7 +379,7 @@ def embed_whole(content: str, *, embedder: Embedder) -> Vectors:
     return np.vstack([mean / norm, vectors])
 
 
-def index_later(memory: Memory) -> None:
+def index_words(memory: Memory) -> None:
     """Index the words of a memory now, and enqueue an operation that computes its vectors.
 
     The vectors are computed later because the embedder may be a remote service.

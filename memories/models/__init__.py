@@ -1,4 +1,7 @@
-"""The models of memories, their sources, files and vectors. May use `conversations.models`."""
+"""The models of memories, their sources, files and vectors.
+
+The package may import `conversations.models`.
+"""
 
 from memories.models.file import DailyNote, FileVersion, MemoryFile, Project
 from memories.models.memory import (

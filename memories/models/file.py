@@ -8,14 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from foundation import ids
-from foundation.database.schema import Record, VisibleManager
-
-
-class PresentFiles(VisibleManager["MemoryFile"]):
-    """Excludes files that are being forgotten and files in the recycle bin."""
-
-    def get_queryset(self) -> models.QuerySet["MemoryFile"]:
-        return super().get_queryset().filter(deleted_at__isnull=True)
+from foundation.database.schema import PresentManager, Record, VisibleManager
 
 
 class MemoryFile(Record):
@@ -41,7 +34,7 @@ class MemoryFile(Record):
     deleted_at = models.DateTimeField(null=True, blank=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = PresentFiles()
+    objects = PresentManager["MemoryFile"]()
     everything: models.Manager["MemoryFile"] = models.Manager()
 
     class Meta:
@@ -56,9 +49,9 @@ class MemoryFile(Record):
 class FileVersion(models.Model):
     """A version of a memory file.
 
-    After a user's edit of a curated file, `content` is rendered from the memories, and `typed` is
-    half of a keyed hash of the text as the user wrote it. If the copy on disk couldn't be rewritten
-    and still has this text, `typed` shows that the copy contains no new edit.
+    After a user edits a curated file, `content` is rendered from the memories, and `typed` is the
+    keyed hash of the user's text, truncated to 128 bits. If the copy on disk couldn't be rewritten
+    and still contains this text, `typed` shows that the copy contains no new edit.
     """
 
     personal_data = True
@@ -90,9 +83,9 @@ class DailyNote(Record):
     """A line of a daily note, or a line of free text in a memory file.
 
     Lines of a daily note are only appended, and `day` is in the user's time zone. `learned_at` is
-    set when memories are learned from an old line. A row for free text in a memory file lets search
-    find the text as a note. Such a row has a `file` and no day, `number` is its position in the
-    file, and the row is updated when the file changes.
+    set when memories are learned from an old line. Free text in a memory file has rows too, so that
+    search finds the text as a note. Such a row has a `file` and no day, `number` is its position in
+    the file, and the row is updated when the file changes.
     """
 
     personal_data = True

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
 from foundation import ids
-from foundation.database.schema import Record, VisibleManager, one_of
+from foundation.database.schema import PresentManager, Record, VisibleManager, one_of
 from memories.models.file import Project
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Kind(models.TextChoices):
     INSIGHT = "insight", _("insight")
 
 
-# The kinds of pages about a project; forms don't offer them for a user's own memories.
+# The kinds of a project's memories; forms don't offer them for a user's own memories.
 OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 
 
@@ -54,20 +54,13 @@ class Origin(models.TextChoices):
     IMPORT = "import", _("imported")
 
 
-class PresentManager(VisibleManager["Memory"]):
-    """Excludes memories that are being forgotten and memories in the recycle bin."""
-
-    def get_queryset(self) -> models.QuerySet["Memory"]:
-        return super().get_queryset().filter(deleted_at__isnull=True)
-
-
 class Memory(Record):
     """A durable statement about a user or about one of the user's projects.
 
     `status` states whether the memory is in use. `deleted_at` and `purge_at` are set while the
     memory is in the recycle bin, `hidden_at` while the memory is being forgotten or derived again
     from other sources. `current_version` is the number of the version that has the same text.
-    `content_hash` is only used for tracing. `removal_asked_at` is set while the memory awaits the
+    `content_hash` identifies equal texts. `removal_asked_at` is set while the memory awaits the
     user's review because its line was removed from a memory file. `archived_at` is set if the
     memory was archived because it was unused; then it can be restored. `confidence` includes the
     user's rating; `confidence_unrated` is its value without the rating.
@@ -103,7 +96,7 @@ class Memory(Record):
     confidence = models.FloatField(default=0.8)
     status = models.CharField(max_length=12, choices=MemoryStatus, default=MemoryStatus.ACTIVE)
     pinned = models.BooleanField(default=False)
-    # True for a wish of the user about the style of answers, which is part of every prompt.
+    # True for a user's wish about the style of answers; such a memory is part of every prompt.
     standing = models.BooleanField(default=False, db_default=False)
     origin = models.CharField(max_length=12, choices=Origin)
     content_hash = models.CharField(max_length=64, blank=True)
@@ -136,7 +129,7 @@ class Memory(Record):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = PresentManager()
+    objects = PresentManager["Memory"]()
     visible = VisibleManager["Memory"]()
     everything: models.Manager["Memory"] = models.Manager()
 
@@ -261,7 +254,7 @@ class MemoryVersion(models.Model):
 
 
 class PortraitPhrase(Record):
-    """A short phrase that a chat model wrote for one version of a memory, for the portrait page.
+    """A short phrase for the "About you" page that a chat model wrote for a version of a memory.
 
     The phrase is shown while that version is the memory's current version and the memory is in use;
     otherwise the user's own words are shown. If `text` is empty, the user's own words are always
@@ -300,8 +293,8 @@ class Fragment(Record):
     """An additional text with its own vector, so that search also finds the memory by this text.
 
     A fragment is usually a piece of a long memory: 500 tokens, with an overlap of 50. If `version`
-    is set, the fragment is an earlier text that the memory replaced; then the fragment is erased
-    when that version is forgotten.
+    is set, the fragment is the text of that version, which belongs to this memory or to a related
+    one (see `indexing.earlier_texts`); the fragment is erased when the version is forgotten.
     """
 
     personal_data = True

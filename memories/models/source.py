@@ -15,9 +15,9 @@ from memories.models.memory import Memory, MemoryVersion, Origin
 class Source(Record):
     """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
 
-    For a turn, `quote` is the quoted part. Sources determine exactly what must be erased when a
-    turn is forgotten. Several `joint` sources support the text only together: the text was composed
-    from all of them. `reference` is an id or path, never text.
+    `quote` is the part of the message or note that states the memory. Sources determine exactly
+    what must be erased when a turn is forgotten. Several `joint` sources support the text only
+    together: the text was composed from all of them. `reference` is an id or path, never text.
     """
 
     personal_data = True
@@ -116,15 +116,16 @@ class Arbitration(Record):
 class Tombstone(Record):
     """A record that a text was forgotten, which prevents it from being learned again.
 
-    The record contains neither the text nor a vector, and only blocks messages older than the
-    request to forget. It is deleted with the user.
+    The record contains neither the text nor a vector. It blocks only messages older than the
+    request to forget, the source messages themselves, and later messages that only ask a question.
+    It is deleted with the user.
 
     There is a row for each text of a forgotten memory: the content and the extracted statement of
     each version, and each quotation of its sources. A forgotten message leaves a row as well,
     without a `memory_public_id`. The row contains keyed hashes, whose keys derive from the
     instance's secret: `text_hash` of the normalised text, `about_hash` of all its content words
     together, `word_hashes` of single words, and `pieces` of overlapping pieces of `piece_size`
-    characters. `message_ids` holds the public ids of the source messages.
+    characters. `message_ids` holds the public ids of the source messages and notes.
     """
 
     personal_data = True

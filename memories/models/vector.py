@@ -118,8 +118,7 @@ class VectorChange(Record):
     """A pending update of Milvus: a vector was inserted, changed or deleted in PostgreSQL.
 
     A database trigger writes the rows. A row has no foreign keys, so that it remains until Milvus
-    is updated, even after the user's account is deleted. Without Milvus there
-    are no rows.
+    is updated, even after the user's account is deleted. There are no rows if Milvus isn't used.
     """
 
     personal_data = False
@@ -182,7 +181,7 @@ class TraceKind(models.TextChoices):
 class RecallTrace(models.Model):
     """A record of one recall or search, identified by `request_id`.
 
-    `answer` is the reply for which the recalled block was used.
+    `answer` is the reply whose prompt contained the results.
     """
 
     personal_data = True
@@ -212,7 +211,10 @@ class RecallTrace(models.Model):
 
 
 class RecallHit(Record):
-    """One result of a recorded recall: its rank, and all components that add up to its score."""
+    """One result of a recorded recall or search: its rank, and the components of its score.
+
+    `in_block` is True if the result was put into the prompt.
+    """
 
     personal_data = True
     words = ()

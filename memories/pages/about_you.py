@@ -23,12 +23,12 @@ from memories.extraction.masking import additions_in_words
 from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Found
-from memories.learning import told_changes
+from memories.learning import change_previews
 from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
 from memories.portrait import MOST, Group, portrait_of
 from memories.selectors import in_use
-from memories.week import week_of
+from memories.weekly_changes import week_of
 from ops.accounts import users
 from ops.models import User
 from ops.pages.base import (
@@ -42,9 +42,9 @@ from ops.pages.base import (
 )
 
 _QUOTED = 80  # characters
-_NEAREST = 3  # memories shown at once if none is likely to be meant
+_NEAREST = 3  # memories listed first if none is a likely match
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
-# The fields of errors about the ids of previewed changes.
+# An error about one of these fields means that the ids of previewed changes are invalid.
 _IDS_OF_CHANGES = {"keep", "candidates"}
 _EXPIRED = gettext_noop(
     "This preview has expired or belongs to another account. Preview the changes again."
@@ -56,7 +56,7 @@ _EXPIRED = gettext_noop(
 def memory_home(request: HttpRequest) -> HttpResponse:
     """Show the portrait, with the form for a correction.
 
-    The query parameter `about` is the public id of the memory under which the correction is typed.
+    The query parameter `about` is the public id of the memory to correct.
     """
     return _show(request, {"form": TellForm(), "about": request.GET.get("about", "")})
 
@@ -82,7 +82,9 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
     try:
         only_forgets = spoken_requests.says_nothing_else(said, asked)
         user = person(request)
-        changes = [] if only_forgets else told_changes.preview_changes(said, user=user, about=about)
+        changes = (
+            [] if only_forgets else change_previews.preview_changes(said, user=user, about=about)
+        )
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, {"form": form, "about": about}, status=422)
@@ -107,14 +109,14 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
     """Apply the changes that were shown and that the user has confirmed.
 
-    The choice to keep the sentence exactly as typed ("exact") excludes all other changes. If no
-    change is selected, show the preview again.
+    If the user chose to keep the sentence exactly as typed (`exact`), ignore all other changes. If
+    no change is selected, show the preview again.
     """
     chosen = request.POST.getlist("exact") or request.POST.getlist("keep")
     if not chosen and request.POST.get("said"):
         return _preview(request, is_nothing_selected=True)
     try:
-        kept = told_changes.keep_changes(chosen, user=person(request))
+        kept = change_previews.keep_changes(chosen, user=person(request))
     except ApplicationError as error:
         refused = _EXPIRED if _IDS_OF_CHANGES & error.fields.keys() else error.message
         messages.error(request, _(refused))
@@ -130,7 +132,7 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Remembered."))
     else:
         messages.info(request, _("Nothing was selected, so nothing was changed."))
-    # Without a fragment, the browser would keep that of the form, which is the end of the page.
+    # Without `#main`, the browser would keep the fragment of the form's URL, and scroll to the end.
     return leave(request, f"{reverse('memory_home')}#main")
 
 
@@ -161,7 +163,10 @@ def _show(
 
 
 def _notes_on(groups: Sequence[Group], user: User) -> dict[str, Any]:
-    """Return what the notes below the portrait say: what it leaves out, and who worded it."""
+    """Return the context for the notes below the portrait.
+
+    They say whether a chat model wrote some of its phrases, and which memories it leaves out.
+    """
     phrases = [one for group in groups for one in group.phrases]
     return {
         "is_worded": any(one.wording for one in phrases),
@@ -176,7 +181,7 @@ def _notes_on(groups: Sequence[Group], user: User) -> dict[str, Any]:
 def _meant(asked: Sequence[Asked], user: User) -> tuple[list[Memory], list[Memory]]:
     """Return the memories that a request to forget probably means, and the other possible ones.
 
-    If no memory is likely, the first memories are those that come nearest.
+    If no memory is likely, the first list holds the `_NEAREST` most probable memories.
     """
     found = spoken_requests.find(asked, user=user) if asked else Found()
     memories = list(found.memories)
@@ -190,7 +195,7 @@ def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:
     if not context.get("is_told") or context["only_forgets"]:
         return {"about": known, "exact": []}
     said, changes = context["form"].cleaned_data["said"], context["changes"]
-    exact = told_changes.exact_changes(said, changes, user=user, about=about)
+    exact = change_previews.exact_changes(said, changes, user=user, about=about)
     return {"about": known, "exact": exact}
 
 
@@ -198,7 +203,7 @@ def _related(context: dict[str, Any], user: User) -> list[Memory]:
     if not context.get("is_told"):
         return []
     said, shown = context["form"].cleaned_data["said"], {one.memory for one in context["changes"]}
-    return told_changes.related_memories(said, user=user, without=shown)
+    return change_previews.related_memories(said, user=user, without=shown)
 
 
 @require_safe

@@ -34,7 +34,7 @@ from memories.pages.memory_rows import (
     is_in_place,
     is_row,
     name_memory,
-    rows_again,
+    render_changed_rows,
 )
 from memories.selectors import BIN, MemoryFilter
 from memories.writing import curation
@@ -73,7 +73,7 @@ ACTIONS: dict[str, tuple[Callable[..., Memory], Any, str]] = {
     ),
     "enable": (curation.enable, gettext_lazy("In use again."), "disable"),
     "delete": (curation.recycle, gettext_lazy("Moved to the recycle bin."), "restore"),
-    "restore": (curation.take_back, gettext_lazy("Restored."), ""),
+    "restore": (curation.restore_from_bin, gettext_lazy("Restored."), ""),
 }
 
 
@@ -115,8 +115,8 @@ def _do(
     try:
         with own_transaction(request):
             memory = selectors.memory_of(person(request), memory_id)
-            if memory.deleted_at and service not in (curation.recycle, curation.take_back):
-                return ask_for_it_back(request, memory)
+            if memory.deleted_at and service not in (curation.recycle, curation.restore_from_bin):
+                return offer_restore(request, memory)
             memory = service(user=person(request), memory=memory)
     except NotFound:
         raise
@@ -130,13 +130,13 @@ def _do(
     return _answer(request, memory_id, back=back)
 
 
-def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
+def offer_restore(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Offer to restore a memory that was deleted in the meantime, in its row or on its page."""
     if is_row(request):
         return render(request, "memories/includes/row_in_bin.html", {"memory": memory})
     messages.warning(request, _("This is in the recycle bin. Restore it to change it."))
     if is_in_place(request):
-        return rows_again(request, [])
+        return render_changed_rows(request, [])
     return leave(request, reverse("memory_page", args=[memory.public_id]))
 
 
@@ -144,14 +144,14 @@ def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
     if not is_row(request):
         return _answer_all(request, [memory_id], back=back)
     with own_transaction(request):
-        return rows_again(request, [memory_id], oob=False)
+        return render_changed_rows(request, [memory_id], oob=False)
 
 
 def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpResponse:
     if not is_in_place(request):
         return redirect(back)
     with own_transaction(request):
-        return rows_again(request, ids)
+        return render_changed_rows(request, ids)
 
 
 @require_POST
@@ -213,9 +213,10 @@ def remember_undo(
     back: str = "",
     view: str = "memory_undo",
 ) -> str:
-    """Store the data for a later undo in the session, and return the URL that undoes the action.
+    """Store an undo in the session, and return the URL of the view that performs it.
 
-    The ids are stored in the session because there can be too many for a URL.
+    `view` reads `action` and `ids` from the session, because there can be too many ids for a URL.
+    The session keeps only the latest `_KEPT_UNDOS` undos.
     """
     token = secrets.token_urlsafe(8)
     kept = list(request.session.get("undo", {}).items())[1 - _KEPT_UNDOS :]

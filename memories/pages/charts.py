@@ -181,7 +181,7 @@ def _bars(
 ) -> dict[str, Any]:
     """Return the data of a bar chart.
 
-    The length of a bar is in percent of the longest bar, and at least 1 unless the value is 0.
+    The length of each bar is a percentage of the longest bar, at least 1 unless the value is 0.
     """
     longest = max((bar.size for bar in bars), default=0)
     shown = [
@@ -215,7 +215,7 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Growth:
-    """The growth of a number: its total at the end of each of `days` (at most `POINTS` days)."""
+    """The growth of a count: its total at the end of each of `days` (at most `POINTS` days)."""
 
     days: Sequence[date]
     totals: Sequence[int]
@@ -244,9 +244,9 @@ class Uses:
 
 
 def topics_of(user: User) -> dict[str, int]:
-    """Count the memories in use by title.
+    """Return the number of memories in use for each topic, by the topic's title.
 
-    Each group of the portrait has its title; memories of projects share the title "Projects".
+    The topics are the groups of the portrait, and "Projects" for all memories of projects.
     """
     rows = Memory.objects.filter(in_use(), user=user)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
@@ -273,10 +273,10 @@ def uses_of(user: User) -> Uses:
 
 
 def growth_of(user: User) -> dict[str, Growth]:
-    """Return how the numbers of messages and memories grew.
+    """Return the growth of the numbers of memories in use and of messages.
 
-    A memory counts from the day of its oldest source message. If it has no source message, it
-    counts from its creation.
+    A memory counts from the day of its oldest source message, or from the day of its creation if it
+    has none.
     """
     zone = timezone.get_current_timezone_name()
     said = (
@@ -320,7 +320,7 @@ def _growth(counted: Sequence[tuple[date, int]]) -> Growth:
 
 
 def storage_of(user: User) -> dict[str, int]:
-    """Return how many bytes the user's rows take in each category, without indexes."""
+    """Return how many bytes the user's rows take in each category, excluding database indexes."""
     parts = [
         " + ".join(
             f"(SELECT coalesce(sum(pg_column_size(r.*)), 0) FROM {table} r WHERE r.user_id = %s)"

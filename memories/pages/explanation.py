@@ -38,7 +38,7 @@ from memories.models import (
     Source,
 )
 from memories.pages import reason_words
-from memories.pages.memory_rows import is_row, page_menu_of, rows_again
+from memories.pages.memory_rows import is_row, page_menu_of, render_changed_rows
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
@@ -56,13 +56,13 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]*+[.!?。！？\s]*+")
 _MAX_COMPARISONS = 20_000_000
 _ONLY_MARKS = re.compile(r"[\W_]*")
 _SEVERAL_CHANGES = 2
-_LEAST_IN_COMMON = 0.5  # share of letters
+_LEAST_IN_COMMON = 0.5  # minimum share of unchanged letters
 _Opcode = tuple[str, int, int, int, int]
 
 
 @dataclass(frozen=True)
 class Reason:
-    """A source of a memory in words, with the quoted message if the source has one."""
+    """A source of a memory as the page describes it, with the quoted message if there is one."""
 
     text: str
     at: datetime
@@ -85,7 +85,10 @@ class Related:
 
 
 def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
-    """Return the reasons why the current text is known, newest first, one per turn or API call."""
+    """Return the reasons why the current text is known, newest first.
+
+    All sources in the same turn are one reason; every other source is a reason of its own.
+    """
     current = [one for one in sources if one.version.number == memory.current_version]
     noted = _notes_of(memory, current)
     seen: set[object] = set()
@@ -95,7 +98,7 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
         if key not in seen:
             seen.add(key)
             reasons.append(_reason(source, noted.get(source.reference)))
-    # A merged text's own source has a smaller key than the copies of earlier sources.
+    # Keys aren't in order of time: a merged text's own source precedes copies of earlier sources.
     return sorted(reasons, key=lambda one: one.at, reverse=True)
 
 
@@ -175,7 +178,7 @@ def _note_quote(source: Source, note: DailyNote | None) -> dict[str, Any] | None
 
 
 def _history(user: User, memory: Memory) -> list[dict[str, Any]]:
-    # Load one version more than is shown, to compare the last shown version with it.
+    # Load one more version than is shown, because each version is compared with the one before.
     versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
     steps = [_step(memory, one, before) for one, before in pairwise([*versions, None]) if one]
     return steps[:_SHOWN_VERSIONS]
@@ -213,8 +216,9 @@ def waits_because(
     """Return sentences that explain why a memory awaits the user's review.
 
     `known` is the memory that `memory` contradicts, or None. If `known` is given, the sentences
-    include the reasons of the last verdict; a verdict about another memory is ignored, because the
-    user doesn't see that memory. The sentences always say why the statement may be misunderstood.
+    include the reasons of `verdict`; a verdict about another memory is ignored, because the user
+    doesn't see that memory. Reasons to think that the statement was misunderstood are always
+    included.
     """
     is_told = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
@@ -292,16 +296,18 @@ def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
         if is_row(request):
-            return rows_again(request, [memory.public_id], oob=False)
+            return render_changed_rows(request, [memory.public_id], oob=False)
         sources = list(selectors.sources_of(memory)[:200])
-        context = _head(memory, sources) | _section(request, memory)
+        uses = selectors.use_count(person(request), memory)
+        context = _head(memory, sources, uses) | _section(request, memory, uses)
         return render(request, "memories/memory_detail.html", context)
 
 
-def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
+def _head(memory: Memory, sources: list[Source], uses: int) -> dict[str, Any]:
     reasons = reasons_of(memory, sources)
     return {
         "memory": memory,
+        "uses": uses,
         "reasons": reasons[:_SHOWN_REASONS],
         "because": because_of(selectors.version_in_use(memory)),
         "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
@@ -313,7 +319,7 @@ def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
     }
 
 
-def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+def _section(request: HttpRequest, memory: Memory, uses: int) -> dict[str, Any]:
     sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
         "history": (_("History"), "history", _history),
         "used": (_("Used"), "sparkle", _used),
@@ -334,7 +340,7 @@ def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     found = sections[chosen][2](person(request), memory)
     context = {"tabs": tabs, "chosen": chosen, chosen: found}
     if chosen == "used":
-        context["unlisted_uses"] = max(0, memory.access_count - len(found))
+        context["unlisted_uses"] = max(0, uses - len(found))
     return context
 
 
@@ -374,9 +380,10 @@ def diff_words(old: str, new: str) -> list[Part]:
 def _have_little_in_common(
     before: Sequence[str], after: Sequence[str], steps: Sequence[_Opcode]
 ) -> bool:
-    """Return whether no letter is equal, or several changes leave less than half of them equal.
+    """Return True if the texts differ too much to be shown as one text with marked changes.
 
-    The letters are those of the shorter text. A single change is readable however long it is.
+    Several changes are too many if less than half of the letters of the shorter text are unchanged.
+    A single change is readable however long it is, unless no letter is unchanged.
     """
     changes = sum(step[0] != "equal" for step in steps)
     same = sum(_letters(before[step[1] : step[2]]) for step in steps if step[0] == "equal")

@@ -1,4 +1,4 @@
-"""The pages of memory files: list, view, edit, create, and their history."""
+"""The pages that list, show, edit and create memory files, and show their history."""
 
 from __future__ import annotations
 
@@ -134,11 +134,11 @@ def memory_file_delete(request: HttpRequest, path: str) -> HttpResponse:
 def memory_file_take_back(request: HttpRequest, file_id: int) -> HttpResponse:
     try:
         with own_transaction(request):
-            file = memory_files.take_back_note(person(request), file_id=file_id)
+            file = memory_files.restore_note_from_bin(person(request), file_id=file_id)
     except NotFound:
         raise
     except ApplicationError as error:
-        messages.error(request, error.message)
+        messages.error(request, _(error.message))
         return redirect("memory_files")
     messages.success(request, _("Restored."))
     return redirect("memory_file", file.path)
@@ -305,6 +305,7 @@ _SAID_BY_SERVICES = (
     gettext_noop("A name in a path must not begin with a dot."),
     gettext_noop("A name in a path must not begin or end with a space."),
     gettext_noop("The text must not contain NUL characters."),
+    gettext_noop("The text is longer than allowed here."),
 )
 
 

@@ -22,11 +22,11 @@ from memories import review, selectors
 from memories.extraction.masking import additions_in_words
 from memories.extraction.wording.languages import without_twins
 from memories.indexing import search_index
-from memories.learning.told_changes import LONGEST
+from memories.learning.change_previews import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import OF_PROJECTS
-from memories.pages.actions import ask_for_it_back
-from memories.pages.memory_rows import is_row, rows_again, shown_tags
+from memories.pages.actions import offer_restore
+from memories.pages.memory_rows import is_row, render_changed_rows, shown_tags
 from memories.review import ReviewInput
 from memories.selectors import ANY
 from memories.writing import curation, direct_writes, memory_writes, relations
@@ -48,7 +48,7 @@ def memory_add(request: HttpRequest) -> HttpResponse:
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, "memories/memory_add.html", {"form": form})
-    say_what_became(request, written)
+    report_write_result(request, written)
     page = reverse("memory_page", args=[written.memory.public_id])
     is_new = written.result == "created"
     return leave(request, way_back(request, default=reverse("memory_list")) if is_new else page)
@@ -67,7 +67,7 @@ def _add(request: HttpRequest, values: dict[str, Any]) -> Written:
         return direct_writes.remember(prepared, user=person(request))
 
 
-def say_what_became(request: HttpRequest, written: Written) -> None:
+def report_write_result(request: HttpRequest, written: Written) -> None:
     if written.result == "skipped":
         messages.info(request, _("I already knew this; now I’m surer of it."))
     elif written.result == "updated":
@@ -95,7 +95,7 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
     if memory.deleted_at and request.method != "POST":
-        return ask_for_it_back(request, memory)
+        return offer_restore(request, memory)
     form = (
         EditForm(request.POST, memory=memory) if request.method == "POST" else EditForm.of(memory)
     )
@@ -131,7 +131,7 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Me
     edit = curation.prepare_edit(changes, memory=memory, actor=Origin.USER) if changes else None
     with own_transaction(request):
         if memory.deleted_at:
-            memory = curation.take_back(user=person(request), memory=memory)
+            memory = curation.restore_from_bin(user=person(request), memory=memory)
         if edit is not None:
             memory = curation.edit(edit, user=person(request), memory=memory)
     return memory
@@ -149,7 +149,7 @@ def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
     if not is_row(request):
         return leave(request, way_back(request, default=page))
     with own_transaction(request):
-        return rows_again(request, [memory.public_id], oob=False)
+        return render_changed_rows(request, [memory.public_id], oob=False)
 
 
 @require_POST
@@ -161,7 +161,7 @@ def memory_restore_version(request: HttpRequest, memory_id: str, number: int) ->
         memory = selectors.memory_of(person(request), memory_id)
         old = selectors.versions_of(memory).filter(number=number).first()
     if memory.deleted_at:
-        return ask_for_it_back(request, memory)
+        return offer_restore(request, memory)
     if old is None:
         raise NotFound("This version doesn’t exist.")
     vectors, pieces = search_index.embed_memory(old.content or memory.content)
@@ -245,7 +245,7 @@ class TagsField(forms.CharField):
             raise forms.ValidationError(words, params={"many": MAX_TAGS, "long": MAX_TAG})
 
     def run_validators(self, value: Any) -> None:
-        """Do nothing: CharField's validators expect a single text."""
+        """Do nothing: CharField's validators expect a string."""
 
 
 class TellForm(ServiceForm):
@@ -313,7 +313,7 @@ class MemoryForm(ServiceForm):
         return content
 
     def clean_valid_until(self) -> datetime | None:
-        """Return the end of the chosen day in the user's time zone, to include that day."""
+        """Return the end of the chosen day in the user's time zone, so that the day is included."""
         day = self.cleaned_data["valid_until"]
         return timezone.make_aware(datetime.combine(day, time.max)) if day else None
 
@@ -339,9 +339,9 @@ class EditForm(MemoryForm):
         )
 
     def refuse_if_outdated(self, memory: Memory) -> bool:
-        """Return whether the text was changed after this form was shown, and say so in the form.
+        """Return True if the text was changed after this form was shown; if so, add an error.
 
-        The form then has the number of the current version, so saving again replaces that version.
+        The form then contains the number of the current version, so that saving again replaces it.
         """
         seen = self.cleaned_data.pop("seen")
         if seen is None or seen == memory.current_version:
@@ -359,8 +359,8 @@ class EditForm(MemoryForm):
         """Return the values that differ from those of the memory.
 
         The form shows the text without the square brackets around additions. If the user changes
-        the text, it is saved without these brackets. A topic's tag is shown in the language of the
-        page, and stored as it was.
+        the text, it is saved without these brackets. Tags of topics are shown in the language of
+        the page, but stored unchanged.
         """
         tags = shown_tags(memory.tags)
         before = {

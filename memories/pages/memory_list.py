@@ -2,7 +2,7 @@
 
 The counts of the page (status line, filter options) are computed from a single query of at most a
 thousand rows. If a user has more memories, the counts are computed in SQL and cached for two
-minutes, so that the page isn't slower.
+minutes, so that the page stays fast.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from memories.recall.candidate_pool import MemoryRow, PreparedQuery
 from memories.recall.search import prepare_query, rank
 from memories.recall.searchable_texts import scope_of
 from memories.retrieval.query import only_names_a_concept
-from memories.retrieval.units import Ranked
+from memories.retrieval.ranking_types import Ranked
 from memories.selectors import (
     ANY,
     BIN,
@@ -196,11 +196,11 @@ def search_page(
 ) -> tuple[Page, int]:
     """Return a page of the best matches, best first, and the number of matches, at most `MOST`.
 
-    Disabled, archived and waiting memories are included, so that the user can manage them. A memory
-    always matches if it contains the typed text, or words that begin like the typed words or are
-    spelled similarly. If the text only names a subject ("medicine"), a memory about it matches too.
-    Other memories must reach the relevance floor, so that a search doesn't return all memories. No
-    recall trace is recorded.
+    Without a status filter, disabled and waiting memories and those archived because they were
+    unused are included, so that the user can manage them. A memory always matches if it contains
+    the typed text, or words that begin with the typed words or are spelled similarly. If the text
+    only names a subject ("medicine"), a memory about it matches too. Other memories must reach the
+    relevance floor, so that a search doesn't return all memories. No recall trace is recorded.
     """
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, scope_of(eligible), user=user)
@@ -221,7 +221,7 @@ def search_page(
             is_subject and one.components.get("concept", 0.0) > 0
         ):
             by_meaning[row.pk] = _Match(one, row.content)
-    # The words of a text are indexed, so a part of a word, such as 药 in 降压药, may not be found.
+    # The index contains whole words, so it may miss a part of a word, such as 药 in 降压药.
     held = eligible.filter(content__icontains=prepared.text.strip()).exclude(pk__in=list(best))
     for pk, content in held.values_list("pk", "content")[: MOST - len(best)]:
         best[pk] = _Match(None, content)
@@ -240,7 +240,7 @@ def search_page(
 class _Match(NamedTuple):
     """A memory that a search found; `spelled` holds its words that resemble the typed words.
 
-    `ranked` is None if only its text was compared.
+    `ranked` is None if the memory was found only because its text contains the typed text.
     """
 
     ranked: Ranked | None
@@ -260,7 +260,7 @@ class _Match(NamedTuple):
 @require_safe
 @personal_page
 def memory_bin(request: HttpRequest) -> HttpResponse:
-    """List the memories in the recycle bin by the date of their erasure, earliest first."""
+    """List the memories in the recycle bin by the planned date of erasure, earliest first."""
     back, after = reverse("memory_bin"), request.GET.get("after", "")
     with own_transaction(request):
         binned = memories_of(person(request), MemoryFilter(status=BIN)).prefetch_related(None)
@@ -460,7 +460,7 @@ def bulk_actions() -> list[tuple[str, str, str]]:
 @require_safe
 @personal_page
 def memory_standing_line(request: HttpRequest) -> HttpResponse:
-    """Return the status line, for which open pages of a `section` ask when they are seen again."""
+    """Render the status line, which open pages reload when they become visible again."""
     with own_transaction(request):
         context = {"section": request.GET.get("section", "")}
         return render(request, "memories/includes/standing.html", context)

@@ -1,4 +1,4 @@
-"""Show memories as rows of a list, in pages with a cursor, each row with its source and actions.
+"""Paginated lists of memories: pages with a cursor, and rows with a source and actions.
 
 The cost of a page doesn't grow with the number of memories.
 """
@@ -88,7 +88,7 @@ class Row:
 
     @property
     def origin(self) -> str:
-        """Return in words where the memory comes from."""
+        """Return words that describe where the memory comes from."""
         if self.conversation:
             return _("from a conversation")
         if self.source and self.source.comment in rederivation.KEPT_COMMENTS:
@@ -151,7 +151,7 @@ class _Place:
 def page_of(
     user: User, filters: MemoryFilter, *, sort: str = DEFAULT_SORT, after: str = ""
 ) -> Page:
-    """Return the page of memories after the cursor `after`, or the first page if it isn't valid."""
+    """Return the page after the cursor `after`, or the first page if the cursor is invalid."""
     column, descending = SORTS.get(sort, SORTS[DEFAULT_SORT])
     place = _decode(after, column)
     places: list[_Place] = []
@@ -170,7 +170,7 @@ def _unpinned(
 ) -> list[_Place]:
     """Return the positions of the next unpinned memories.
 
-    One query is run for each status, because the index returns the rows of one in order.
+    One query is run per status, because the index is ordered only within a single status.
     """
     places: list[_Place] = []
     for status in [filters.status] if filters.status else LISTED:
@@ -199,7 +199,7 @@ def page_by(
 
 
 def listed(user: User, pks: Sequence[int]) -> list[Row]:
-    """Return the rows for the memories `pks`, in that order, each with its newest source.
+    """Return the rows for the memories with these keys, in that order, with their newest sources.
 
     Two queries are run.
     """
@@ -250,9 +250,9 @@ def _decode(cursor: str, column: str) -> _Place | None:
 
 
 def rows_of(page: Sequence[Row], *, back: str) -> list[Row]:
-    """Return copies of the rows with the date column to show and the URL `back`.
+    """Return copies of the rows whose forms return to the URL `back`.
 
-    The forms of a row return to `back`.
+    The sort order in `back` determines the date column that the rows show.
     """
     sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
     column = "created_at" if sort in ("new", "old") else "updated_at"
@@ -269,7 +269,9 @@ def is_in_place(request: HttpRequest) -> bool:
     return target(request) == "toasts"
 
 
-def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) -> HttpResponse:
+def render_changed_rows(
+    request: HttpRequest, ids: Sequence[str], *, oob: bool = True
+) -> HttpResponse:
     """Render the current rows of these memories, with Django's messages.
 
     A row that no longer belongs to the list becomes a placeholder, so that an undo can show it
@@ -324,7 +326,7 @@ def shown_tag(tag: str) -> str:
 
 
 def shown_tags(tags: Iterable[str]) -> list[str]:
-    """Return the tags as pages show them, one for each topic."""
+    """Return the tags as pages show them; each topic has a single tag, in the page's language."""
     return [shown_tag(one) for one in without_twins(tags)]
 
 

@@ -94,7 +94,7 @@ def in_words(codes: Iterable[str]) -> list[str]:
 
 
 def doubts_in_words(codes: Iterable[str]) -> list[str]:
-    """Return the sentences for the codes that explain why a statement may be misunderstood."""
+    """Return the sentences for the codes that say why a statement may have been misunderstood."""
     return in_words(code for code in codes if code in _DOUBTS)
 
 
@@ -111,7 +111,7 @@ def sentence_for(code: str) -> str:
 
 
 _MOST = 3  # words shown
-# The vector part of the score must exceed this share of the bias to count as close in meaning.
+# A text is close in meaning if the vector part of its score exceeds this share of the bias.
 _CLOSE = 0.6
 
 
@@ -137,7 +137,7 @@ def why(
 
 
 def is_relevant(components: Mapping[str, float]) -> bool:
-    """Return True if a memory was recalled because it fits the question."""
+    """Return True if the memory's relevance to the question reaches the relevance floor."""
     return components.get("raw_relevance", 0.0) >= settings.RELEVANCE_FLOOR
 
 
@@ -155,7 +155,7 @@ def strength(share: float) -> str:
 
 
 def shared_words(asked: str, text: str) -> list[str]:
-    """Return the words of the question that also occur in the text, as they were typed."""
+    """Return up to three words of the question that also occur in the text, as they were typed."""
     said = set(segment.terms(text))
     found: dict[str, str] = {}
     for word in segment.words(asked):
@@ -166,14 +166,14 @@ def shared_words(asked: str, text: str) -> list[str]:
 
 
 _WRITTEN = re.compile(r"[^\W_]+")
-_FROM_BEGINNING = 3  # fewest typed letters that match the beginning of a word
-_WITH_A_SLIP = 5  # fewest typed letters that match a word in spite of one typing error
-_WITH_TWO_SLIPS = 7  # fewest typed letters that match a word although two letters are missing
-_ENDING = 2  # most letters that may follow the misspelled part, for example of a plural
+_FROM_BEGINNING = 3  # minimum number of typed letters to match the beginning of a word
+_WITH_A_SLIP = 5  # minimum number of typed letters to match despite one typing error
+_WITH_TWO_SLIPS = 7  # minimum number of typed letters to match despite two missing letters
+_ENDING = 2  # maximum number of letters after the misspelled part, for example a plural ending
 
 
 def spelled_alike(asked: str, text: str) -> list[str]:
-    """Return the words of the text that begin or are spelled like the words of the question.
+    """Return the words of the text that begin with a word of the question or are spelled similarly.
 
     The list is empty unless every word of the question, except stop words, resembles a word of the
     text.
@@ -191,10 +191,11 @@ def spelled_alike(asked: str, text: str) -> list[str]:
 
 
 def _is_alike(typed: str, word: str) -> bool:
-    """Return True if `word` begins with `typed`, in spite of one typing error.
+    """Return True if `word` begins with `typed` or is spelled almost the same.
 
-    An error is a letter too many, a missing or wrong letter, or two swapped letters. If `typed` is
-    long, two letters may be missing ("wensday").
+    If `typed` has at least five letters and no digits, one error is allowed: an extra, missing or
+    wrong letter, or two swapped letters. If it has at least seven, two letters may be missing
+    ("wensday" for "wednesday"). In both cases, `word` may have up to two more letters at the end.
     """
     if word == typed or (len(typed) >= _FROM_BEGINNING and word.startswith(typed)):
         return True

@@ -31,7 +31,7 @@ from ops.pages.base import day_of, own_transaction, person, personal_page
 
 _ALSO_WAITING = 20
 _UNDO = "undecide"
-_SWITCHING_OFF = ("keep_new", "keep_neither")  # decisions after which the old one isn't used
+_SWITCHING_OFF = ("keep_new", "keep_neither")  # decisions that end the use of the old memory
 
 
 @require_safe
@@ -64,13 +64,13 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
         memory_id,
         decision,
         valid_from=_moment(day, time.min) if day else None,
-        # A memory that ends today stays valid until the end of today.
+        # The old memory stays valid until the end of the chosen day.
         old_until=_moment(day, time.max) if day else None,
     )
     try:
         with own_transaction(request):
             before = review.undecided(person(request), memory_id)
-            heeded = _heeded(person(request), before)
+            heeded = _contradicted_always_included(person(request), before)
             results = review.confirm(user=person(request), decisions=[given], undoable=True)
     except ApplicationError as error:
         messages.error(request, _(error.message))
@@ -91,8 +91,8 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     return redirect("memory_review")
 
 
-def _heeded(user: User, before: Undecided | None) -> Memory | None:
-    """Return the contradicted memory if it is always followed, such as an allergy or a rule."""
+def _contradicted_always_included(user: User, before: Undecided | None) -> Memory | None:
+    """Return the contradicted memory if it is part of every prompt, such as an allergy."""
     if before is None or not before.other:
         return None
     other = selectors.memory_of(user, before.other)
@@ -100,7 +100,10 @@ def _heeded(user: User, before: Undecided | None) -> Memory | None:
 
 
 def _decided_meanwhile(request: HttpRequest, memory_id: str) -> HttpResponse:
-    """Say what became of a memory that was decided on in the meantime, and offer to put it back."""
+    """Report that the memory was decided on in the meantime, and its current state.
+
+    If it is in the recycle bin, offer to restore it.
+    """
     back = reverse("memory_review")
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)

@@ -20,10 +20,10 @@ from memories.recall import keyword_matches
 from memories.recall.keyword_matches import Words
 from memories.retrieval import signals
 from memories.retrieval.query import Query
+from memories.retrieval.ranking_types import Unit
 from memories.retrieval.signals import Corpus
-from memories.retrieval.stores.base import VectorStore
+from memories.retrieval.stores.base import NearestQuery, VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
-from memories.retrieval.units import Unit
 from ops.models import User
 
 NEAREST = 200
@@ -52,6 +52,9 @@ class FoundRow(Protocol):
     @property
     def pk(self) -> int: ...
 
+    @property
+    def public_id(self) -> str: ...
+
 
 class VectorShift(Protocol):
     def __call__(self, vector: NDArray[np.float32], *, model: str) -> NDArray[np.float32]: ...
@@ -62,13 +65,14 @@ class SearchScope:
     """A type of text: which rows may be found, and how they are converted for ranking.
 
     In SQL, `table` has the alias `r`. `joined` contains the joins and `eligible` the conditions.
-    `row` builds a row from the values of `columns`, and `unit` converts the row for ranking.
+    `row` builds a row from the values of `columns`, and `fields` returns those fields of the row's
+    `Unit` (the input of ranking) that depend on the type.
 
-    The candidates are the `nearest` rows by cosine, and up to as many rows that share words with
+    The candidates are the `nearest` rows by cosine, and up to `nearest` rows that share words with
     the query. With `whole`, for texts that depend on their neighbours, all rows are candidates if
-    they are few; if they are many, `neighbours` adds the adjacent rows. `also` is SQL (conditions
-    and an order) for eligible rows that are always loaded. `shift` moves the query vector towards
-    the texts of this type.
+    they are few. If a type has many rows, those from dates in the query are added, and `neighbours`
+    adds the rows next to the candidates. `also` is SQL (conditions and an order) for eligible rows
+    that are always loaded. `shift` moves the query vector towards the texts of this type.
     """
 
     kind: TargetKind
@@ -76,7 +80,7 @@ class SearchScope:
     eligible: Sql
     columns: str
     row: Callable[[Iterable[Any]], FoundRow]
-    unit: Callable[[Any, list[str], float | None, int], Unit]
+    fields: Callable[[Any], dict[str, Any]]
     joined: str = ""
     nearest: int = NEAREST
     whole: bool = False
@@ -109,7 +113,7 @@ class Pool:
     others: Sequence[FoundRow] = ()
 
 
-def store(words: Words) -> VectorStore:
+def vector_store(words: Words) -> VectorStore:
     return milvus_sync.searched_store() if words.elsewhere else PgVectorStore()
 
 
@@ -146,7 +150,9 @@ class _PoolQueries:
     ) -> None:
         self._prepared, self._scope, self._user = prepared, scope, user
         vector = _vector(prepared, scope)
-        self._words = keyword_matches.ask(prepared, scope, user=user, vector=vector, batch=batch)
+        self._words = keyword_matches.add_query(
+            prepared, scope, user=user, vector=vector, batch=batch
+        )
         self._fragments: Later | None = None
         if scope.kind == TargetKind.MEMORY:
             self._fragments = _ask_fragments(prepared, scope, user=user, batch=batch)
@@ -154,7 +160,7 @@ class _PoolQueries:
     def choose(self, loads: Batch) -> None:
         """Choose the candidates, and add the query for their rows to `loads`."""
         prepared, scope, user = self._prepared, self._scope, self._user
-        self.words = words = keyword_matches.read(self._words, prepared, scope, user=user)
+        self.words = words = keyword_matches.read_matches(self._words, prepared, scope, user=user)
         self.cosine: Mapping[int, float] = {}
         self.said_before: Mapping[int, Sequence[str]] = {}
         self.ids: set[int] = set()
@@ -179,7 +185,14 @@ class _PoolQueries:
                 others.append(row)
                 continue
             terms = [*self.words.terms_of(row.pk), *self.said_before.get(row.pk, ())]
-            unit = self._scope.unit(row, terms, self.cosine.get(row.pk), length)
+            unit = Unit(
+                type=self._scope.kind.value,
+                id=row.public_id,
+                terms=terms,
+                cosine=self.cosine.get(row.pk),
+                length=length,
+                **self._scope.fields(row),
+            )
             units.append(unit)
             rows[unit.id] = row
         units.sort(key=lambda unit: unit.id)
@@ -187,8 +200,8 @@ class _PoolQueries:
 
 
 # Each row and its lexical entry are fetched by key. Otherwise, a planner that expects a single row
-# per user would scan all rows of the user for each id. OFFSET 0 keeps the user's conditions out of
-# the subquery.
+# per user would scan all rows of the user for each id. OFFSET 0 keeps the planner from moving the
+# conditions in `eligible` into the subquery.
 _BY_KEY = """
 SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
                   WHERE e.user_id = %s AND e.target_kind = %s AND e.target_id = r.id), 0), {columns}
@@ -199,7 +212,10 @@ SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
 
 
 def _ask_rows(scope: SearchScope, ids: Iterable[int], *, user: User, batch: Batch) -> Later | None:
-    """Add a query for the rows that are still eligible, each with its number of words."""
+    """Add a query for those of the rows that are still eligible, each with its number of words.
+
+    The rows that `scope.also` selects are added. Return None if there is nothing to load.
+    """
     wanted = Sql("%s::bigint[]", (sorted(ids),))
     if not wanted.values[0] and not scope.also:
         return None
@@ -256,7 +272,7 @@ def _nearest(
     if words.nearest is not None:
         return words.nearest
     few = words.corpus.total <= keyword_matches.WHOLE
-    return store(words).nearest(
+    query = NearestQuery(
         _vector(prepared, scope),
         user_id=user.pk,
         space_id=words.space_id,
@@ -265,6 +281,7 @@ def _nearest(
         limit=keyword_matches.WHOLE if scope.whole and few else scope.nearest,
         many=not few,
     )
+    return vector_store(words).nearest(query)
 
 
 def _vector(prepared: PreparedQuery, scope: SearchScope) -> NDArray[np.float32]:
@@ -332,10 +349,10 @@ def _ask_fragments(
 def _near_fragments(
     asked: Later, prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
 ) -> list[tuple[Any, ...]]:
-    """For each fragment close to the query, return its distance, its memory's id and its terms."""
+    """Return rows (distance, memory id, terms), one for each fragment that is near the query."""
     if not words.elsewhere:
         return asked.rows()
-    near = store(words).nearest(
+    query = NearestQuery(
         _vector(prepared, scope),
         user_id=user.pk,
         space_id=words.space_id,
@@ -343,6 +360,7 @@ def _near_fragments(
         eligible=_eligible_fragments(scope, user=user),
         limit=scope.nearest,
     )
+    near = vector_store(words).nearest(query)
     given = [list(near), [-cosine for cosine in near.values()], user.pk]
     return statements.rows(_OWNERS_OF_GIVEN, given)
 
@@ -350,7 +368,7 @@ def _near_fragments(
 def _with_fragments(
     found: Mapping[int, float], near: Iterable[tuple[Any, ...]], prepared: PreparedQuery
 ) -> tuple[Mapping[int, float], Mapping[int, Sequence[str]]]:
-    """Raise the cosine of each memory to that of its nearest fragment or earlier text.
+    """Raise the cosine of each memory to that of its nearest fragment, if that is higher.
 
     Also return, for each memory, the query terms that occur in its earlier texts.
     """

@@ -21,9 +21,9 @@ from ops.models import User
 if TYPE_CHECKING:
     from memories.recall.candidate_pool import PreparedQuery, SearchScope
 
-MATCHING = 1_000  # most texts with a query word that are read, newest first
-WHOLE = 3_000  # up to this number of texts of a type, all are read
-RARE = 0.03  # words in a smaller share of the newest texts are looked up in the index
+MATCHING = 1_000  # maximum number of texts with a query word that are read, newest first
+WHOLE = 3_000  # if a type has at most this many texts, all of them are read
+RARE = 0.03  # words that occur in a smaller share of the newest texts are looked up in the index
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entrie
 """
 
 
-def ask(
+def add_query(
     prepared: PreparedQuery, scope: SearchScope, *, user: User, vector: UnitVector, batch: Batch
 ) -> Later:
-    """Add a query for the words and the nearest targets of a text type to `batch`.
+    """Add to `batch` a query for the words and the nearest targets of a text type.
 
-    Pass the result to `read`, which decodes the rows.
+    Pass the result to `read_matches`, which decodes the rows.
     """
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     kind = scope.kind.value
@@ -104,19 +104,20 @@ def ask(
     )
 
 
-def read(asked: Later, prepared: PreparedQuery, scope: SearchScope, *, user: User) -> Words:
-    """Return the matches that the query added by `ask` has found.
+def read_matches(asked: Later, prepared: PreparedQuery, scope: SearchScope, *, user: User) -> Words:
+    """Return the matches from the query that `add_query` added.
 
     Further queries are run only if there are more than `WHOLE` texts.
     """
-    # For messages, neighbouring messages are better evidence than the terms of concepts.
+    # Messages and episodes aren't searched for the terms of concepts, because their neighbours are
+    # better evidence.
     query = prepared.query
     sought = query.terms if scope.whole else query.sought
     [(total, length, ids, lengths, terms, space, fragmented, near, apart)] = asked.rows()
     average = (length or 0) / max(1, total)
     nearest = None
     if total > WHOLE:
-        # The average length comes from the newest texts; only the total is counted over all.
+        # The average length is that of the newest texts; only the number of texts covers all texts.
         total, places, counts, frequency = _words_of_many(prepared, scope, user=user)
     else:
         places, counts = _matching_texts(sought, ids or [], lengths or [], terms or "")
@@ -141,7 +142,7 @@ def read(asked: Later, prepared: PreparedQuery, scope: SearchScope, *, user: Use
 def _matching_texts(
     sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
 ) -> tuple[Mapping[int, int], Counts]:
-    """Return the row of each matching text by its id, and the count of each term in each row."""
+    """Return a map from each matching text's id to its row in the counts, and the counts."""
     ends = np.cumsum(_lengths(texts.split(_TEXT)) + 1)
     frequency = np.zeros((len(ids), len(sought)))
     for column, term in enumerate(sought):
@@ -175,14 +176,14 @@ _NO_SPACE = 0  # no space has this id
 def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
     """Return the id of the embedding space that the query vector belongs to.
 
-    If that space was replaced meanwhile, its vectors may be gone, so that only words are matched.
+    If that space has since been replaced, its vectors may be gone; then only words are matched.
     """
     space_id, active, _ = found or (_NO_SPACE, False, False)
     if active:
         return space_id
     if found is None and search_index.identity(space := active_space()) == made_by:
         return space.pk
-    search_index.choose_again()
+    search_index.reset_embedder()
     return space_id
 
 

@@ -20,7 +20,7 @@ from memories.recall.search import rank
 from memories.recall.searchable_texts import Filters, episode_scope, memory_scope
 from memories.retrieval import signals
 from memories.retrieval.evidence import Score, ScoreWeights, score
-from memories.retrieval.units import Ranked
+from memories.retrieval.ranking_types import Ranked
 from ops.models import User
 
 MAX_TOP_K = 50
@@ -31,7 +31,7 @@ _ALWAYS = (
     " ORDER BY r.kind = 'constraint' DESC, r.pinned DESC, r.importance DESC, r.id"
     f" LIMIT {_MOST_ALWAYS}"
 )
-_CONSIDERED = 64  # most candidates by cosine and by words each; above `MAX_TOP_K`
+_CONSIDERED = 64  # maximum of candidates by cosine, and of those by words; above `MAX_TOP_K`
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,16 @@ def recall(
     doubted: bool = False,
     batch: Batch | None = None,
 ) -> Recall:
-    """Return the memories that are always included, followed by the `top_k` others by score.
+    """Return the memories that are always included, then the `top_k` others with the best scores.
 
-    Constraints, pinned memories and standing wishes on how to answer are always included; pinned
-    and important memories come first. With `doubted`, constraints that await review are included as
-    well. Other memories must reach the relevance floor. Memories are selected from the user's own
-    memories and from those of `project`.
+    Constraints, pinned memories and standing wishes on how to answer are always included (at most
+    100), unless the user rated them as very negative; pinned and important memories come first.
+    With `doubted`, constraints that await review are included as well. Other memories must reach
+    the relevance floor. Memories are selected from the user's own memories and from those of
+    `project`.
 
-    `Recall.missed` holds up to `misses` memories that came closest to being selected. The SQL
-    statements in `batch` are sent together with the first query.
+    `Recall.missed` holds the most relevant memories that weren't selected, at most `misses`. The
+    SQL statements in `batch` are sent together with the first query.
     """
     floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds, doubted=doubted)
@@ -100,7 +101,7 @@ def recall(
         memory_scope(user, filters=filters),
         nearest=_CONSIDERED,
         also=_ALWAYS,
-        shift=signals.towards_memories,
+        shift=signals.shift_to_memories,
     )
     [candidates] = candidate_pool.fill_all(prepared, [scope], user=user, batch=batch)
     always = {pk for pk, row in candidates.rows.items() if _is_always_in(row)}
@@ -152,7 +153,7 @@ def _importance(recalled: RecalledMemory) -> tuple[bool, float, int]:
 
 
 class _Scorer:
-    """Compute the scores of memories at a fixed time, with the weights from the settings."""
+    """A calculator of memory scores at a fixed time, with the weights from the settings."""
 
     def __init__(self) -> None:
         self._now = timezone.now()
@@ -170,7 +171,7 @@ class _Scorer:
             importance=memory.importance,
             now=self._now,
             weights=self._weights,
-            # A constraint is ranked down only if the user says that it is very wrong.
+            # A constraint loses rank only if the user rated it as very negative.
             feedback="" if is_kept else memory.feedback,
         )
         return RecalledMemory(memory, relevance, parts, ranked)

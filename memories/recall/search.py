@@ -28,8 +28,8 @@ from memories.recall.searchable_texts import TYPES, Filters, search_scopes
 from memories.recall.traces import Hit, Stage
 from memories.retrieval import hybrid, signals
 from memories.retrieval.query import analyse
-from memories.retrieval.units import Ranked, Unit
-from memories.retrieval.weights import DEFAULT, of_prompts, scale_of
+from memories.retrieval.ranking_types import Ranked, Unit
+from memories.retrieval.weights import DEFAULT, cosine_scale, prompt_weights
 from ops.accounts import users
 from ops.models import User, UserSettings
 
@@ -84,10 +84,10 @@ def search(
     """Return the best hits, best first, and record the search as a trace.
 
     Raise `Invalid` if a type is unknown. A type yields no hits while the user has its layer
-    switched off. In a group conversation (given by `filters` or `kind`), the user's personal texts
-    aren't searched: only the texts of that conversation, and memories of the project in `filters`.
-    `score` is the relevance, from 0 to 1. `own` are the user's settings, if the caller has already
-    read them.
+    switched off. In a group conversation (given by `filters` or `kind`), only the texts of that
+    conversation and the memories of the project in `filters` are searched, not the user's personal
+    texts. A hit's `score` is its relevance, from 0 to 1. `own` holds the user's settings, if the
+    caller has already read them.
     """
     started = time.perf_counter()
     if unknown := [type_ for type_ in types if type_ not in TYPES]:
@@ -136,9 +136,9 @@ def rank(
     prompts: bool = False,
 ) -> list[Ranked]:
     """Rank candidates by relevance to a question or, with `prompts`, by usefulness for a prompt."""
-    scale, weights = scale_of(prepared.made_by.model), DEFAULT
+    scale, weights = cosine_scale(prepared.made_by.model), DEFAULT
     if prompts:
-        scale, weights = of_prompts(prepared.made_by.model)
+        scale, weights = prompt_weights(prepared.made_by.model)
     return hybrid.rank(
         prepared.query,
         candidates.units,

@@ -1,6 +1,6 @@
 """Describe a user's searchable texts: a `SearchScope` (eligible rows, columns) for each text type.
 
-Each type belongs to a layer that the user can switch off, such as long-term memory.
+Each type except messages belongs to a layer that the user can switch off, such as long-term memory.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -24,7 +25,6 @@ from memories.recall.candidate_pool import (
     SearchScope,
     SummaryRow,
 )
-from memories.retrieval.units import Unit
 from ops.models import User, UserSettings
 
 _IN_CONVERSATION = "JOIN conversations_conversation c ON c.id = r.conversation_id"
@@ -35,10 +35,11 @@ TYPES = ("memory", "message", "episode", "summary", "note")
 class Filters:
     """The filters of a search.
 
-    `kinds`, `tag`, `status`, `project` and `personal` apply only to memories. `project` selects the
-    memories of that project, `personal` selects memories without a project, and the two can be
-    combined. `doubted` adds constraints that wait for review. `archived` adds memories
-    that were archived because they were unused.
+    `conversation` doesn't apply to memories and notes. `since` and `until` limit the creation time.
+    All other filters apply only to memories: `project` selects the memories of that project,
+    `personal` selects memories without a project, and the two can be combined. `doubted` adds
+    constraints that await review. `archived` adds memories that were archived because they were
+    unused, unless `doubted` is set.
     """
 
     conversation: Conversation | None = None
@@ -117,7 +118,7 @@ def _memories(eligible: Sql) -> SearchScope:
         eligible=eligible,
         columns=_MEMORY,
         row=MemoryRow._make,
-        unit=_memory_unit,
+        fields=lambda row: {"text": row.content, "at": row.occurred_at or row.created_at},
     )
 
 
@@ -127,18 +128,6 @@ def _of_project(eligible: Sql, filters: Filters) -> Sql:
     if filters.personal:
         return eligible.also("(r.project_id IS NULL OR r.project_id = %s)", filters.project.pk)
     return eligible.also("r.project_id = %s", filters.project.pk)
-
-
-def _memory_unit(row: MemoryRow, terms: list[str], cosine: float | None, length: int) -> Unit:
-    return Unit(
-        type="memory",
-        id=row.public_id,
-        text=row.content,
-        terms=terms,
-        cosine=cosine,
-        length=length,
-        at=row.occurred_at or row.created_at,
-    )
 
 
 def _messages(user: User, *, filters: Filters) -> SearchScope:
@@ -154,7 +143,7 @@ def _messages(user: User, *, filters: Filters) -> SearchScope:
             " r.secrets"
         ),
         row=MessageRow._make,
-        unit=_message_unit,
+        fields=lambda row: _in_session(row, text=row.content, position=row.number),
         whole=True,
         neighbours=_neighbours_in(eligible),
     )
@@ -174,20 +163,15 @@ def _neighbours_in(eligible: Sql) -> Callable[[Iterable[int]], set[int]]:
     return neighbours
 
 
-def _message_unit(row: MessageRow, terms: list[str], cosine: float | None, length: int) -> Unit:
-    return Unit(
-        type="message",
-        id=row.public_id,
-        text=row.content,
-        terms=terms,
-        cosine=cosine,
-        length=length,
-        at=row.created_at,
-        conversation=row.conversation,
-        position=row.number,
-        session=f"{row.conversation} {row.created_at.date()}",
-        speaker=row.speaker,
-    )
+def _in_session(row: MessageRow | EpisodeRow, *, text: str, position: int) -> dict[str, Any]:
+    return {
+        "text": text,
+        "at": row.created_at,
+        "conversation": row.conversation,
+        "position": position,
+        "session": f"{row.conversation} {row.created_at.date()}",
+        "speaker": row.speaker,
+    }
 
 
 _OF_EPISODE = f"""{_IN_CONVERSATION}
@@ -216,25 +200,11 @@ def episode_scope(user: User, *, filters: Filters, before_number: int | None = N
             " reply.secrets"
         ),
         row=EpisodeRow._make,
-        unit=_episode_unit,
+        # A turn usually has two messages, so half the message number approximates the turn number.
+        fields=lambda row: _in_session(
+            row, text=turn_text(row.said, row.reply), position=row.number // 2
+        ),
         whole=True,
-    )
-
-
-def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, length: int) -> Unit:
-    return Unit(
-        type="episode",
-        id=row.public_id,
-        text=turn_text(row.said, row.reply),
-        terms=terms,
-        cosine=cosine,
-        length=length,
-        at=row.created_at,
-        conversation=row.conversation,
-        # A turn has about two messages, so neighbouring turns get neighbouring positions.
-        position=row.number // 2,
-        session=f"{row.conversation} {row.created_at.date()}",
-        speaker=row.speaker,
     )
 
 
@@ -253,20 +223,11 @@ def _summaries(user: User, *, filters: Filters) -> SearchScope:
         ),
         columns="r.id, r.public_id, r.text, r.created_at, c.public_id",
         row=SummaryRow._make,
-        unit=_summary_unit,
-    )
-
-
-def _summary_unit(row: SummaryRow, terms: list[str], cosine: float | None, length: int) -> Unit:
-    return Unit(
-        type="summary",
-        id=row.public_id,
-        text=row.text,
-        terms=terms,
-        cosine=cosine,
-        length=length,
-        at=row.created_at,
-        conversation=row.conversation,
+        fields=lambda row: {
+            "text": row.text,
+            "at": row.created_at,
+            "conversation": row.conversation,
+        },
     )
 
 
@@ -278,19 +239,7 @@ def _notes(user: User, *, filters: Filters) -> SearchScope:
         eligible=_with_filters(eligible, filters),
         columns="r.id, r.public_id, r.text, r.created_at",
         row=NoteRow._make,
-        unit=_note_unit,
-    )
-
-
-def _note_unit(row: NoteRow, terms: list[str], cosine: float | None, length: int) -> Unit:
-    return Unit(
-        type="note",
-        id=row.public_id,
-        text=row.text,
-        terms=terms,
-        cosine=cosine,
-        length=length,
-        at=row.created_at,
+        fields=lambda row: {"text": row.text, "at": row.created_at},
     )
 
 

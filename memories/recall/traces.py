@@ -8,17 +8,18 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import orjson
+from django.db.models import F
 from django.utils import timezone
 
 from conversations.models import Conversation, Message
 from foundation import deferred_writes, ids
 from foundation.database import statements
 from memories.extraction import commands, masking
-from memories.models import RecallHit, RecallTrace, TraceKind
+from memories.models import Memory, RecallHit, RecallTrace, TraceKind
 from ops.access import STILL_THERE, join_transaction
 from ops.models import User
 
-# The score of a memory that a reply quotes because the question asks for it, without a search.
+# The score components of a memory that a reply quotes on request, without a search.
 _QUOTED = {"raw_relevance": 1.0, "concept": 1.0}
 _RECALLED_BEFORE = timedelta(hours=1)  # a client recalls for a message before it records the turn
 
@@ -78,9 +79,9 @@ def record(
     """Record a recall or search with its hits in order, and return its request id.
 
     The record is written in one statement, after the current response if there is one
-    (`deferred_writes`). Nothing is written if the user has forgotten any data since `user` was
-    read. `stored_query` decides which text of the query is stored. `used` holds the ids of the
-    memories that went into a prompt, which counts as an access.
+    (`deferred_writes`). Nothing is written if any of the user's data has been forgotten since
+    `user` was read. `stored_query` determines the query text that is stored. `used` holds the ids
+    of the memories that went into a prompt, which counts as an access.
     """
     recalled = _Recalled(
         request_id=ids.request_id(),
@@ -111,17 +112,20 @@ class _Recalled:
 
 
 def stored_query(text: str) -> str:
-    """Return the text that a trace stores of its query.
+    """Return the query text that a trace stores.
 
-    It is empty if the query asks not to be kept or contains a secret: the trace then shows what was
-    recalled, but not for which words.
+    The text is empty if the query contains a secret or asks not to be kept; the trace then shows
+    the results, but not the query.
     """
     is_secret = masking.is_redacted(masking.masked(text))
     return "" if is_secret or commands.is_asked_not_to(text) else text
 
 
 def erase_query(message: Message) -> None:
-    """Erase the message's text from traces, for a message that turns out not to be kept."""
+    """Erase a message's text from traces, because the user asked not to keep it.
+
+    Traces that were made more than an hour before the message are left alone.
+    """
     since = message.created_at - _RECALLED_BEFORE
     traces = RecallTrace.objects.filter(user=message.user_id, created_at__gte=since)
     traces.filter(query=message.content).update(query="")
@@ -155,8 +159,9 @@ def link_answer(
 ) -> None:
     """Link a recorded recall to the reply that was generated with the recalled memories.
 
-    `quoted` holds the public ids of memories that the reply quotes; those that weren't recalled
-    become hits, so that the reply's uses are complete.
+    `quoted` holds the public ids of memories that the reply quotes. Quoted memories that weren't
+    recalled are added as hits, so that the trace lists every memory that the reply uses, and are
+    counted as used.
     """
     found = RecallTrace.objects.filter(user=user, request_id=request_id)
     found.update(answer=answer)
@@ -177,4 +182,9 @@ def link_answer(
             in_block=True,
         )
         for rank, one in enumerate(new, start=len(known) + 1)
+    )
+    found_memories = Memory.objects.filter(user=user, public_id__in=new)
+    free = found_memories.select_for_update(skip_locked=True, no_key=True)
+    Memory.objects.filter(pk__in=list(free.values_list("pk", flat=True))).update(
+        access_count=F("access_count") + 1, last_accessed_at=trace.created_at
     )

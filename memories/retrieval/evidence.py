@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from memories.retrieval import signals
 from memories.retrieval.query import Query, matched_concepts, matches_date
+from memories.retrieval.ranking_types import Unit
 from memories.retrieval.signals import Corpus, Counts
-from memories.retrieval.units import Unit
 from memories.retrieval.weights import CosineScale, EvidenceWeights
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,8 @@ class EvidenceFeatures:
     from a date in the question. `concept` is the share of the question's concepts that the text is
     about. `beside` is 1 if the question has concepts and the text is about none of them. `personal`
     is 1 if the question is about the user who asks it. `concept`, `beside` and `personal` are 0
-    unless they were requested. `length` is the logarithm of the word count minus its usual value.
+    unless they were requested. `length` is the logarithm of the word count, minus its usual value
+    and limited to ±1.
     """
 
     dense: Floats
@@ -84,7 +85,7 @@ def evidence(
     return likely
 
 
-def parts(
+def feature_contributions(
     query: Query, features: EvidenceFeatures, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
     """Return how much each feature contributes to the evidence.
@@ -125,7 +126,7 @@ def _concept_shares(query: Query, units: Sequence[Unit]) -> Floats:
 
 
 def _length(counts: Counts) -> Floats:
-    """Return the log word count minus its usual value, clipped to ±1, or 0 if it is unknown."""
+    """Return the log word count minus its usual value, clipped to ±1; 0 without a count."""
     above = np.log1p(counts.length) - _USUAL_LENGTH
     return np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0)
 
@@ -133,7 +134,7 @@ def _length(counts: Counts) -> Floats:
 _DAY = 86_400.0
 _DECAY_DAYS = 30.0
 # The effect of a rating on the score: a positive one makes up for slightly lower relevance, and a
-# very negative one ranks a memory below all others of equal relevance.
+# very negative one outweighs recency or importance (by default, each adds at most 0.2).
 _FEEDBACK = {"positive": 0.05, "negative": -0.1, "very_negative": -0.25}
 
 

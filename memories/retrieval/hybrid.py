@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.retrieval import messages
-from memories.retrieval.evidence import evidence, evidence_features, parts
+from memories.retrieval.evidence import evidence, evidence_features, feature_contributions
 from memories.retrieval.query import Query
+from memories.retrieval.ranking_types import Judged, Ranked, Unit
 from memories.retrieval.signals import Corpus, bm25, corpus_of, count_terms
-from memories.retrieval.units import Judged, Ranked, Unit
 from memories.retrieval.weights import COSINE_SCALES, DEFAULT, CosineScale, Weights
 
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ def rank(
 
 
 def _grouped(units: Sequence[Unit]) -> dict[str, list[int]]:
-    """Group the positions of units by type; units without a `position` have the key ""."""
+    """Group the indexes of units by type; units without a `position` are grouped under ""."""
     groups: dict[str, list[int]] = {}
     for place, unit in enumerate(units):
         kind = "" if unit.position is None else unit.type
@@ -100,7 +100,9 @@ def _relevance(
     found = evidence_features(query, units, counts=counts, corpus=statistics, with_concepts=True)
     features = {"lexical": bm25(counts, corpus=statistics), **asdict(found)}
     judged = evidence(query, found, scale=scale.of_statements, weights=weights.statement)
-    explained = parts(query, found, scale=scale.of_statements, weights=weights.statement)
+    explained = feature_contributions(
+        query, found, scale=scale.of_statements, weights=weights.statement
+    )
     if query.subject:
         raised = np.maximum(judged, _ABOUT_SUBJECT * _names_subject(query, units))
         judged, explained = raised, {**explained, "subject": raised - judged}

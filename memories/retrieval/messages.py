@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from memories.retrieval import rerank, signals
 from memories.retrieval.evidence import EvidenceFeatures, evidence, evidence_features
 from memories.retrieval.query import Query
+from memories.retrieval.ranking_types import Judged, Unit
 from memories.retrieval.rerank import RerankResult
-from memories.retrieval.signals import Corpus, Counts, scaled
-from memories.retrieval.units import Judged, Unit
+from memories.retrieval.signals import Corpus, Counts, scale_scores
 from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-# Matched as plain substrings: a regular expression took ten times as long as all other ranking.
+# Matched as plain substrings, because a regular expression took ten times as long as the rest of
+# the ranking.
 _TIME_WORDS = (
     *(
         "yesterday",
@@ -57,8 +58,8 @@ _NUMBER = re.compile(
 )
 _ALL = tuple(one.name for one in fields(MessageWeights))
 # The vector of a message is mixed with those of its neighbours, which have the weight .4 each. The
-# vectors aren't available here, so the length of the mixed vector is estimated with the mean cosine
-# of neighbouring turns, about .25. The exact cosine does not improve the ranking.
+# vectors aren't available here, so the length of the mixed vector is estimated from the mean cosine
+# of neighbouring turns, about .25. Exact cosines don't improve the ranking.
 _MIX = 0.4
 _NEIGHBOURS_ALIKE = 0.25
 
@@ -67,7 +68,7 @@ _NEIGHBOURS_ALIKE = 0.25
 class _Neighbourhood:
     """The indexes of each message's neighbours, and the number of its session.
 
-    A neighbour that isn't in the pool has the index one past the end (see `_at`).
+    A neighbour that isn't in the pool has an index one past the end (see `_values_at`).
     """
 
     before: Places
@@ -92,9 +93,9 @@ def relevance(
     features, found = features_of(query, units, corpus=corpus)
     weighed = _weighted(features, names=_ALL, weights=weights.message)
     features |= rerank.rank_features(weighed)
-    looked = rerank.rerank_best(features, weighed=weighed, asked=rerank.kind_of(query))
+    looked = rerank.rerank_best(features, weighed=weighed, asked=rerank.question_features(query))
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
-    judged = scaled(looked.total, alike=1.0) * best
+    judged = scale_scores(looked.total, alike=1.0) * best
     added = _added(features, weighed=weighed, weights=weights.message, looked=looked)
     return Judged(judged, features, _parts(added, judged, total=looked.total))
 
@@ -122,7 +123,7 @@ def _added(
 def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
     """Scale the contributions so that they and `pool` add up to the relevance.
 
-    The relevance is scaled over the pool of candidates; `pool` is the offset that this adds.
+    The relevance is scaled over the pool of candidates; `pool` is the offset from this scaling.
     """
     width = _width(total)
     stretch = float(judged.max(initial=0.0)) / width if width else 0.0
@@ -131,7 +132,7 @@ def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dic
 
 
 def _width(values: Floats) -> float:
-    """Return the range of the values; 0 if all are equal (see `scaled`)."""
+    """Return the range of the values; 0 if all are equal (see `scale_scores`)."""
     width = float(values.max(initial=-np.inf) - values.min(initial=np.inf)) if values.size else 0.0
     return width if width >= 1e-12 else 0.0
 
@@ -139,7 +140,7 @@ def _width(values: Floats) -> float:
 def features_of(
     query: Query, units: Sequence[Unit], *, corpus: Corpus | None = None
 ) -> tuple[dict[str, Floats], EvidenceFeatures]:
-    """Return the features that `MessageWeights` weights, and the evidence they are based on."""
+    """Return the features that `MessageWeights` weights, and the underlying evidence features."""
     around = _neighbourhood_of(units)
     counts = signals.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
@@ -158,13 +159,13 @@ def _text_features(
     doubled = replace(corpus, average_length=2 * corpus.average_length)
     with_previous = signals.bm25(_with_previous(counts, around=around), corpus=doubled)
     return {
-        "lexical": scaled(signals.bm25(counts, corpus=corpus)),
-        "lexical_previous": scaled(with_previous),
-        "dense": scaled(found.dense),
-        "dense_mix": scaled(_mixed(found.dense, around=around)),
+        "lexical": scale_scores(signals.bm25(counts, corpus=corpus)),
+        "lexical_previous": scale_scores(with_previous),
+        "dense": scale_scores(found.dense),
+        "dense_mix": scale_scores(_mixed(found.dense, around=around)),
         "on_date": found.on_date,
         "share": found.matched,
-        "session_words": scaled(_session_words(counts, around=around)),
+        "session_words": scale_scores(_session_words(counts, around=around)),
     }
 
 
@@ -187,9 +188,9 @@ def _style_features(
     asks = np.array(["?" in unit.text or "？" in unit.text for unit in units], dtype=float)
     return {
         "named_speaker": _by_named_speaker(query, units),
-        "length": signals.standardised(np.log1p(words)),
+        "length": signals.standardise(np.log1p(words)),
         "question": asks,
-        "after_question": _at(asks, around.before),
+        "after_question": _values_at(asks, around.before),
         "tells_when": _tells_when(query, units),
         "number": _tells_a_number(query, units),
     }
@@ -199,7 +200,7 @@ def _add_context_features(features: dict[str, Floats], *, around: _Neighbourhood
     """Add the features of a message's neighbours and session, using the weights of `RECIPE`."""
     said = ("lexical", "lexical_previous", "dense", "dense_mix", "on_date")
     total = _weighted(features, names=said, weights=RECIPE)
-    features["neighbour"] = _at(total, around.before) + _at(total, around.after)
+    features["neighbour"] = _values_at(total, around.before) + _values_at(total, around.after)
     total = total + _weighted(features, names=("neighbour", "named_speaker"), weights=RECIPE)
     features["session"] = signals.best_mean_of_group(total, groups=around.session)
 
@@ -234,7 +235,7 @@ def _session(unit: Unit) -> str:
     return unit.session or f"{unit.conversation} {unit.at.date() if unit.at else ''}"
 
 
-def _at(values: Floats, places: Places) -> Floats:
+def _values_at(values: Floats, places: Places) -> Floats:
     """Return the values at these indexes, and 0 for an index one past the end."""
     taken: Floats = np.append(values, 0.0)[places]
     return taken
@@ -246,7 +247,7 @@ def _with_previous(counts: Counts, *, around: _Neighbourhood) -> Counts:
     return Counts(
         terms=counts.terms,
         frequency=counts.frequency + frequency[around.before],
-        length=counts.length + _at(counts.length, around.before),
+        length=counts.length + _values_at(counts.length, around.before),
     )
 
 
@@ -261,7 +262,9 @@ def _mixed(cosine: Floats, *, around: _Neighbourhood) -> Floats:
     neighbours = (around.before < absent).astype(float) + (around.after < absent)
     alike = 2 * _NEIGHBOURS_ALIKE * (_MIX * neighbours + _MIX**2 * both)
     length = np.sqrt(1 + _MIX**2 * neighbours + alike)
-    mixed: Floats = cosine + _MIX * (_at(cosine, around.before) + _at(cosine, around.after))
+    mixed: Floats = cosine + _MIX * (
+        _values_at(cosine, around.before) + _values_at(cosine, around.after)
+    )
     return mixed / length
 
 

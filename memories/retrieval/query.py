@@ -1,4 +1,4 @@
-"""Analyse a question once, before anything is searched: its terms, dates and concepts."""
+"""Analyse a question before the search: find its terms, dates and concepts."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from foundation.text import segment
 Floats = NDArray[np.float64]
 
 _MONTHS = "january february march april may june july august september october november december"
-_READ = 8_000  # characters; as many as a query of the API may have
+_READ = 8_000  # maximum number of characters that are analysed; also the API's limit for a query
 _NUMBER = {name: number for number, name in enumerate(_MONTHS.split(), 1)}
 _NUMBER |= {name[:3]: number for name, number in _NUMBER.items()} | {"sept": 9}
 _CHINESE = dict(zip("一二三四五六七八九", range(1, 10), strict=True))
@@ -40,7 +40,7 @@ _PATTERNS = tuple(
 
 @dataclass(frozen=True)
 class Date:
-    """A day, a month or a year; parts that the text doesn't give are None."""
+    """A day, a month or a year; parts that the text doesn't mention are None."""
 
     year: int | None = None
     month: int | None = None
@@ -105,7 +105,7 @@ _FILE = Path(__file__).parent / "data" / "concepts.txt"
 class Concept:
     """A concept, with the phrases that ask about it and the terms of texts that are about it.
 
-    The phrases in `asked` are normalised by `_spaced`.
+    English phrases in `asked` have spaces around each word (see `_spaced`).
     """
 
     name: str
@@ -133,7 +133,7 @@ def asked_about(text: str) -> tuple[Asked, ...]:
 
 
 def only_names_a_concept(text: str) -> bool:
-    """Return whether a text says nothing but one of the phrases that ask about a concept."""
+    """Return whether a text consists only of a phrase that asks about a concept."""
     plain = _spaced(segment.normalise(text)).strip()
     return any(plain == said.strip() for concept in _concepts() for said in concept.asked)
 
@@ -172,17 +172,17 @@ def _concept(line: str) -> Concept:
 
 
 def _spaced(plain: str) -> str:
-    """Put spaces around each word, so that English phrases match whole words only.
+    """Put spaces around each word, so that a substring search for a phrase matches whole words.
 
-    Chinese has no spaces between words, and often none around a Latin word, as in 做PPT ("make
-    slides"). Such a Latin word is also put between spaces. A search for substrings takes a tenth of
-    the time of regular expressions.
+    A Latin word within Chinese text, as in 做PPT ("make slides"), is separated as well, but a run
+    of Chinese characters isn't split. A substring search takes a tenth of the time of regular
+    expressions.
     """
     return f" {' '.join(_WORDS.findall(plain))} "
 
 
 def _terms(word: str) -> list[str]:
-    """Return the terms of a word; a long Chinese word isn't split."""
+    """Return the terms of a word; a long Chinese word that is itself a term isn't split."""
     found = segment.terms(word)
     return [word] if word in found else found
 
@@ -208,7 +208,7 @@ _ABOUT_USER = re.compile(
 )
 _ASKS = re.compile(r"\?\s*$|吗|什么|哪|谁|几|多少|怎么|多大|多久")
 
-# "What do you know about Theo?" names the subject of the memories that are wanted.
+# Questions that name the subject of the wanted memories, such as "What do you know about Theo?"
 _SUBJECT = re.compile(
     r"(?:\b(?:know|remember|learn(?:ed|t)?|stored?|saved?|got) about|\btell me (?:\w+ )?about)"
     r"\s+(?P<en>[^?.!,;]{2,60})"
@@ -238,10 +238,11 @@ class Query:
     """An analysed question.
 
     `terms` are the words to search for, and `unusual` the words that are rare in the language.
-    `named` holds the speakers whom the question names. `subject` holds the terms of "Theo" in "What
-    do you know about Theo?". `dense_text` is the text to embed: the question without the names in
-    `named` and without its question mark, so that the text resembles a statement with the answer.
-    Stop words are kept, because hybrid ranking finds less without them.
+    `named` holds the speakers whom the question names. `asks_of_oneself` is True if the user asks
+    about themselves. `subject` holds the terms of "Theo" in "What do you know about Theo?".
+    `dense_text` is the text to embed: the question without the names in `named` and without its
+    question mark, so that it resembles a statement with the answer. Its stop words are kept,
+    because hybrid ranking finds less without them.
     """
 
     text: str
@@ -265,7 +266,7 @@ class Query:
 
 
 def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
-    """Analyse a question; of a longer text, only the first 8,000 characters count."""
+    """Analyse a question, but no more than its first 8,000 characters."""
     whole, text = text, text[:_READ]
     plain = segment.normalise(text)
     named = tuple(name for name in dict.fromkeys(speakers) if _is_named(name, text))

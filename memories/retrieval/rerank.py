@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.retrieval.query import Query
-from memories.retrieval.signals import scaled
+from memories.retrieval.signals import scale_scores
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def rerank_best(
     `features` (including those of `rank_features`) and `asked` hold the values that the forest
     tests. The bundled forest is used unless `forest` is given.
     """
-    forest = forest or learned()
+    forest = forest or bundled_forest()
     best = np.argsort(-weighed, kind="stable")[:LOOKED_AT]
     columns = [features[name][best] if name in features else asked[name] for name in forest.names]
     table = np.stack([np.broadcast_to(column, best.shape) for column in columns], axis=1)
@@ -57,7 +57,7 @@ def rerank_best(
     for name, share in zip(forest.names, shares.T, strict=True):
         part = added.setdefault(name if name in features else QUESTION, np.zeros(weighed.size))
         part[best] += share
-    total = scaled(weighed)
+    total = scale_scores(weighed)
     rest = np.ones(weighed.size, dtype=bool)
     rest[best] = False
     total[best] += shares.sum(axis=1)
@@ -66,7 +66,7 @@ def rerank_best(
     return RerankResult(total, added)
 
 
-def kind_of(query: Query) -> dict[str, float]:
+def question_features(query: Query) -> dict[str, float]:
     """Return the features of the question itself, which are the same for all messages."""
     return {
         "names": float(len(query.named)),
@@ -82,11 +82,11 @@ def rank_features(weighed: Floats) -> dict[str, Floats]:
     """Return two features of each message: its scaled weighted sum and `1 / (1 + rank / 10)`."""
     place = np.empty(weighed.size)
     place[np.argsort(-weighed, kind="stable")] = np.arange(weighed.size)
-    return {"sum": scaled(weighed), "place": 1 / (1 + place / 10)}
+    return {"sum": scale_scores(weighed), "place": 1 / (1 + place / 10)}
 
 
 @cache
-def learned() -> Forest:
+def bundled_forest() -> Forest:
     """Return the bundled forest, trained by `bench/train_ranking.py`."""
     return load(_TREES)
 
@@ -139,7 +139,7 @@ class Forest:
 
 
 def load(path: Path) -> Forest:
-    """Load a forest written by `save`; only arrays are read."""
+    """Load a forest written by `save`; no objects are unpickled."""
     with np.load(path, allow_pickle=False) as file:
         levels = sum(name.startswith("level") for name in file.files)
         return Forest(

@@ -1,4 +1,4 @@
-"""Compute ranking features: word matches, mapped query vectors, and scaled scores."""
+"""Compute ranking features: word matches, shifted query vectors, and scaled scores."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ B = 0.4
 
 @dataclass(frozen=True)
 class Corpus:
-    """The BM25 statistics of all texts of a user, not only of the candidates."""
+    """The statistics of a set of texts for BM25: usually all of a user's texts of one type."""
 
     total: int
     average_length: float
@@ -29,9 +29,9 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each query term occurs in each document.
+    """The frequency of each query term in each document.
 
-    `frequency` has the shape (documents, terms), and `length` the total words of each document.
+    `frequency` has the shape (documents, terms). `length` is each document's total word count.
     """
 
     terms: tuple[str, ...]
@@ -44,8 +44,8 @@ def count_terms(
 ) -> Counts:
     """Count how often each term occurs in each document.
 
-    If `documents` contains only the matching terms of each document, `lengths` gives the numbers of
-    all words.
+    If `documents` contains only the matching terms of each document, `lengths` gives the total
+    number of words of each document.
     """
     wanted = tuple(dict.fromkeys(terms))
     place = {term: column for column, term in enumerate(wanted)}
@@ -97,8 +97,8 @@ def bm25(counts: Counts, *, corpus: Corpus) -> Floats:
 def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
     """Return the share of the question's words that each document contains, weighted by rarity.
 
-    The share is from 0 to 1. Words that occur in no text count half: nothing could have matched
-    them, but a question full of them is about something else.
+    The share is from 0 to 1. Words that occur in no text have half the weight: no text can match
+    them, but a question with many such words is about something else.
     """
     weight = idf(counts.terms, corpus=corpus)
     absent = [not corpus.document_frequency.get(term) for term in counts.terms]
@@ -111,9 +111,10 @@ def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
 
 
 def rare_match(counts: Counts, *, corpus: Corpus, terms: Collection[str]) -> Floats:
-    """Return how rare the rarest word of `terms` in each document is, from 0 to 1.
+    """Return the rarity (0-1) of the rarest word of `terms` that each document contains.
 
-    A word that occurs in no other document gives 1.
+    A word that occurs in no other document has the rarity 1. A document with none of these words
+    gets 0.
     """
     weight = idf(counts.terms, corpus=corpus)
     only_one = np.log1p((max(corpus.total, 1) - 0.5) / 1.5)
@@ -145,12 +146,12 @@ def shift_to_statements(vector: Vector, *, model: str) -> Vector:
     return _moved(vector, "question_map.npz", model=model)
 
 
-def towards_memories(vector: Vector, *, model: str) -> Vector:
+def shift_to_memories(vector: Vector, *, model: str) -> Vector:
     """Move a prompt's unit vector towards the memories that help to answer it.
 
-    For example, "Ideas for the bake sale?" needs the child's allergy, although the prompt doesn't
-    mention the allergy. This is an affine map, learned by `bench/train_prompts.py` for the bundled
-    embedder; vectors of other models are returned unchanged.
+    For example, a good answer to "Ideas for the bake sale?" depends on a child's allergy that the
+    prompt doesn't mention. This is an affine map, learned by `bench/train_prompts.py` for the
+    bundled embedder; vectors of other models are returned unchanged.
     """
     return _moved(vector, "prompt_map.npz", model=model)
 
@@ -173,7 +174,7 @@ def _map(file: str) -> tuple[Vector, Vector, Vector]:
         return into, out, shift.astype(np.float32)
 
 
-def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
+def scale_scores(scores: Floats, *, alike: float = 0.0) -> Floats:
     """Scale the scores so that they range from 0 to 1; if all are equal, each becomes `alike`.
 
     A weighted sum of such scores beat reciprocal rank fusion in all eight measurements, by 2 to 10
@@ -187,7 +188,7 @@ def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
     return (scores - low) / (high - low)
 
 
-def standardised(values: Floats) -> Floats:
+def standardise(values: Floats) -> Floats:
     """Return each value's distance from the mean in standard deviations, limited to ±2."""
     deviation = float(values.std()) if values.size else 0.0
     if deviation < 1e-12:

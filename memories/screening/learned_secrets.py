@@ -22,7 +22,7 @@ from memories.screening.stand_ins import is_stand_in, public_places
 CATEGORY = "password"
 _LONGEST = 240  # characters; enough for a recovery phrase of 24 words
 _MOST_JUDGED = 80
-_MOST_READ_AGAIN = 20  # words that are replaced by an ordinary one and read again
+_MOST_READ_AGAIN = 20  # maximum number of words to replace by an ordinary word and read again
 _AROUND = 300  # characters before and after such a word that are read again
 _MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secret
 _SENTENCE_ENDS = safe_patterns.compile(r"([a-z]{3}[.!?] +|[。！？\n])")
@@ -48,8 +48,8 @@ def find(text: str) -> tuple[Span, ...]:
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
     """Return all secrets in a message, like `find`, given the model's output.
 
-    `read` analyses a changed text in the same context. In a text with very many possible secrets,
-    those that a rule found after the first 80 count as secrets without being judged.
+    `read` analyses a changed text in the same context. Only the first 80 candidates are judged; of
+    the others, those that a rule found count as secrets.
     """
     words, is_ordinary = Words(text), _Ordinary(text, read)
     kept = secret_search.joined(
@@ -65,7 +65,7 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
 def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
     """Yield the spans that the rules or the reader model take for possible secrets.
 
-    Placeholders, masked values and public texts are left out.
+    Placeholders, masked values and texts such as public keys and source code are left out.
     """
     by_rule = secret_search.find(text)
     by_form = secret_search.find_by_form(text) if by_rule else ()
@@ -104,18 +104,18 @@ def _is_secret(words: Words, one: Candidate, is_ordinary: Callable[[Candidate], 
 
 
 def _is_all(text: str, one: Candidate) -> bool:
-    """Return whether a text says little but a secret that a rule found ("the password is kite")."""
+    """Return whether a text is little more than a secret that a rule found ("my pin is 1234")."""
     rest = len(text) - (one.end - one.start)
     return one.by_rule and (one.by_form or one.share >= _INNOCENT) and rest <= _LITTLE
 
 
 class _Ordinary:
-    """Decides whether the model took a single word for a secret only because it is unusual.
+    """A check for single words that the model took for secrets only because they are unusual.
 
     An unknown name, even with a number after it, can look like a password to the model. To check
     this, the word is replaced by an ordinary word: if the context announces a secret, the model
-    takes the ordinary word for a secret too. Of each text, at most 20 words are checked; the others
-    stay secrets.
+    takes the ordinary word for a secret too. At most 20 words of a text are checked; the others
+    count as secrets.
     """
 
     def __init__(self, text: str, read: Callable[[str], Reading]) -> None:
@@ -132,7 +132,7 @@ class _Ordinary:
 
 
 class _Shares:
-    """The reader model's probabilities that a token, or a span it found, belongs to a secret."""
+    """The reader model's probabilities that a token, or a span that it found, is secret."""
 
     def __init__(self, reading: Reading) -> None:
         found = [*reading.shares, *((one.start, one.end, one.share) for one in reading.secrets)]
@@ -142,15 +142,15 @@ class _Shares:
     def highest(self, span: Span) -> float:
         """Return the highest probability in the span.
 
-        A part of a long message that the model hasn't read says nothing against a span, nor does a
-        reading without the tokens' probabilities: the result is 1.
+        Return 1.0 if there are no probabilities for the span, because the model skipped that part
+        of a long message or the reading contains no token probabilities.
         """
         found = self._shares[self._places.overlapping(span)]
         return float(found.max()) if len(found) else 1.0
 
 
 def _whole_links(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """Yield each link that contains a secret, since its other parts may open the same door."""
+    """Yield each link that contains a secret, since the rest of the link may be secret too."""
     for link in _LINK.finditer(text) if spans else ():
         start, end = link.span()
         if any(start < span.start and span.end <= end for span in spans):
@@ -158,7 +158,7 @@ def _whole_links(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def _gaps(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """Yield what stands between two parts of one passphrase: up to three words of one clause."""
+    """Yield a joint span for two secrets with only one to three function words between them."""
     for one, other in itertools.pairwise(spans):
         between = text[one.end : other.start]
         if one.category == other.category == CATEGORY and _GAP.fullmatch(between):

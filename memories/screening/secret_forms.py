@@ -65,17 +65,21 @@ def has_unguessable_part(text: str) -> bool:
 
 
 def is_licence_key(text: str) -> bool:
-    """Return whether groups joined by dashes have letters and digits, as keys of software do."""
+    """Return whether a text has at least two letters and a digit, as software licence keys do."""
     return has_digit(text) and sum(map(str.isalpha, text)) >= _FEWEST_OF_EACH
 
 
-def is_told_by_sign(text: str) -> bool:
-    """Return whether a text that names signs one by one names more than the letters of a name."""
+def is_spelled_out_secret(text: str) -> bool:
+    """Return whether a text that spells something sign by sign spells more than a name.
+
+    It must contain a word such as "dash" or "capital", and at least three words that are longer
+    than one letter.
+    """
     words = text.lower().replace(",", " ").split()
     return not _NAMED_SIGNS.isdisjoint(words) and sum(len(word) > 1 for word in words) >= 3
 
 
-_FEWEST_OF_EACH = 2  # digits, and letters
+_FEWEST_OF_EACH = 2  # minimum number of digits, and of letters
 _SHORTEST_PART = 8
 _LINK_SIGNS = safe_patterns.compile(r"[/?=&.#_]")
 _NAMED_SIGNS = frozenset(
@@ -113,11 +117,11 @@ def is_card(text: str) -> bool:
 def is_chinese_identity(text: str) -> bool:
     """Return whether a number is a valid Chinese identity number (GB 11643-1999).
 
-    The checksum, the date of birth and the region code are checked.
+    The checksum and the date of birth are checked, and the region code if its county is known.
     """
     try:
         return bool(ric.is_valid(ungroup(text)))
-    except KeyError:  # the table lacks this county; checksum and birthday were checked before
+    except KeyError:  # the table lacks this county; the checksum and birthday are already checked
         return True
 
 
@@ -151,7 +155,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "has_digit": has_digit,
     "has_unguessable_part": has_unguessable_part,
     "is_licence_key": is_licence_key,
-    "is_told_by_sign": is_told_by_sign,
+    "is_spelled_out_secret": is_spelled_out_secret,
     "is_card": is_card,
     "is_chinese_identity": is_chinese_identity,
     "is_chunked_key": is_chunked_key,
@@ -225,9 +229,10 @@ def _whole(text: str, end: int) -> int:
 
 
 def _checked_prefix(found: str, check: Callable[[str], bool]) -> str:
-    """Return the longest prefix that passes the check, since unrelated digits may follow a number.
+    """Return `found`, or the longest part at its beginning that passes the check.
 
-    Return an empty string if no prefix passes.
+    Unrelated digits may follow a number, so `found` is cut at spaces and hyphens, from the end, at
+    most `_MOST_CUTS` times. Return an empty string if nothing passes.
     """
     for _ in range(_MOST_CUTS):
         if check(found):
@@ -273,7 +278,7 @@ _DATA = Path(__file__).parent / "data" / "bip39.txt"
 
 @cache
 def seed_words() -> frozenset[str]:
-    """Return the words of wallet phrases (BIP-39): the English and single Chinese ones.
+    """Return the words of wallet phrases (BIP-39): English words and single Chinese characters.
 
     https://github.com/bitcoin/bips/blob/master/bip-0039/bip-0039-wordlists.md
     """
@@ -282,7 +287,10 @@ def seed_words() -> frozenset[str]:
 
 
 def by_words(text: str) -> Iterator[Found]:
-    """Yield runs of twelve or more BIP-39 words, which can restore a crypto wallet."""
+    """Yield runs of twelve or more BIP-39 words, which can restore a crypto wallet.
+
+    Chinese characters count only if the text also contains a word such as "wallet" or "backup".
+    """
     for match in _SEED.finditer(text):
         begin = match.start()
         places = [(begin + m.start(), begin + m.end()) for m in _LETTERS.finditer(match[0])]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
-from memories.screening.labelled.labelled_secrets import by_label, end_of_labels, spelled_codes
+from memories.screening.labelled.labelled_secrets import by_label, spelled_codes
 from memories.screening.labelled.unlabelled_secrets import COVER, companions, nearby
+from memories.screening.labelled.vocabulary import LabelledText
 from memories.screening.safe_patterns import Pattern
 from memories.screening.secret_forms import Found, by_form, by_words, find_by_appearance
 from memories.screening.spelling import Folded, close_up, fold, spell_out
@@ -34,7 +35,7 @@ class Span:
 
 
 class Intervals:
-    """Parts of a text. There can be thousands of them and of the spans that are compared."""
+    """Parts of a text, stored as arrays, so that even thousands of them are compared quickly."""
 
     def __init__(self, places: Iterable[tuple[int, int]]) -> None:
         self._starts, self._ends = np.array([*places], np.int64).reshape(-1, 2).T
@@ -44,7 +45,7 @@ class Intervals:
         return bool(self.overlapping(span).any())
 
     def contain(self, span: Span) -> bool:
-        """Return whether a part contains the span without its first and last character."""
+        """Return whether a part contains the span, ignoring the span's first and last character."""
         inside = (self._starts <= span.start + 1) & (span.end - 1 <= self._ends)
         return bool(inside.any())
 
@@ -93,26 +94,31 @@ def find_by_form(text: str) -> tuple[Span, ...]:
 def _search(text: str) -> tuple[Span, ...]:
     """Return the secrets of a text.
 
-    A text with more than 500 words that announce secrets, one in 32 characters, is a list of
-    passwords, or an attack: what follows these words is one secret.
+    Labels are words such as "password:". A text with more than 500 labels, and more than one label
+    per 32 characters, is a list of passwords or an attack: everything from the first label beyond
+    the larger of the two limits counts as one secret.
     """
     folded = fold(text)
-    end = end_of_labels(folded.text, max(_MOST_LABELS, len(folded.text) // _LABEL_EVERY))
+    labelled = LabelledText(folded)
+    end = labelled.end_of_labels(max(_MOST_LABELS, len(folded.text) // _LABEL_EVERY))
     if end == len(folded.text):
-        return _in_folded(text, folded)
+        return _in_folded(text, labelled)
     end, _ = folded.original(end, end + 1)
-    return joined([*_in_folded(text[:end], fold(text[:end])), Span(end, len(text), "password")])
+    rest = Span(end, len(text), "password")
+    return joined([*_in_folded(text[:end], LabelledText(fold(text[:end]))), rest])
 
 
-def _in_folded(text: str, folded: Folded) -> tuple[Span, ...]:
+def _in_folded(text: str, labelled: LabelledText) -> tuple[Span, ...]:
+    folded = labelled.folded
     plain = spell_out(close_up(folded))
+    said = labelled if plain is folded else LabelledText(plain)
     found = [
         *_original_spans(folded, by_form, find_by_appearance, by_words, find_home_addresses),
-        *_original_spans(plain, lambda text: by_label(text, plain), nearby, clauses),
+        *_original_spans(plain, lambda _: by_label(said), lambda _: nearby(said), clauses),
     ]
     if plain.text != folded.text:
         found += _original_spans(plain, by_form)
-    found += _original_spans(plain, lambda _: spelled_codes(plain, text))
+    found += _original_spans(plain, lambda _: spelled_codes(said, text))
     masked = masked_parts(text)
     spans = joined(
         span
@@ -211,7 +217,7 @@ def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def find_repeated_secrets(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
-    """Yield every occurrence of the given secrets in the text, even without a label."""
+    """Yield every occurrence of the given secrets in the text, except for very short secrets."""
     categories = {text[span.start : span.end].strip(): span.category for span in spans}
     for said, category in categories.items():
         yield from occurrences(said, text, category)

@@ -1,7 +1,8 @@
-"""Normalise the spelling of a text, and digits written as words, keeping original positions."""
+"""Normalise spelling and digits written as words, and keep track of original positions."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,12 +16,16 @@ from memories.screening.safe_patterns import Match
 
 # Scripts whose letters are used to imitate Latin ones. Han, Kana and Hangul stay unchanged.
 _LOOK_ALIKE = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "LATIN")
-# Full-width punctuation ends a clause in Chinese; NFKC would attach it to the preceding word.
+# Full-width punctuation ends a clause in Chinese; NFKC would turn most of it into ASCII
+# signs, which also occur inside values.
 _KEPT = frozenset("，；：！？（）。、")
 _APOSTROPHES = frozenset("\u2019\u2018\u02bc\u00b4\u2032")
 _INSIDE_A_WORD = {"！": "!", "？": "?"}
+_BETWEEN_LATIN = re.compile("(?<=[A-Za-z0-9])[！？](?=[A-Za-z0-9])")
 _SEPARATORS = frozenset(" .-_*·/|~+")
 _SIGNS = frozenset(".-_*·/|~+,")
+# A first letter or digit before a separator, where a spaced-out word can begin.
+_MAY_BE_SPACED = re.compile(r"(?<![^\W_])[^\W_](?=[ .\-_*·/|~+])")
 _FEWEST_SPACED = 4  # single characters in a row that form a spaced-out word
 _NEXT_SPACED = 2  # the same minimum directly after a spaced-out word
 
@@ -68,23 +73,16 @@ def fold(text: str) -> Folded:
     """Apply NFKC, drop invisible characters, and map look-alike letters to Latin ones."""
     if text.isascii():
         return Folded.unchanged(text)
-    signs: list[str] = []
-    places: list[int] = []
-    for place, sign in enumerate(text):
-        plain = sign if sign < "\x80" else _plain(sign)
-        signs.append(plain)
-        places += [place] * len(plain)
-    folded = "".join(signs)
-    shown = "".join(_in_a_word(folded, place) for place in range(len(folded)))
+    plain = {sign: _plain(sign) for sign in set(text) if sign >= "\x80"}
+    if all(len(said) == 1 for said in plain.values()):
+        folded = text.translate({ord(sign): said for sign, said in plain.items()})
+        places = list(range(len(text)))
+    else:
+        signs = [plain.get(sign, sign) for sign in text]
+        folded = "".join(signs)
+        places = [place for place, said in enumerate(signs) for _ in said]
+    shown = _BETWEEN_LATIN.sub(lambda sign: _INSIDE_A_WORD[sign[0]], folded)
     return Folded(shown, places, [place + 1 for place in places])
-
-
-def _in_a_word(text: str, place: int) -> str:
-    sign = text[place]
-    plain = _INSIDE_A_WORD.get(sign)
-    if plain is None or not 0 < place < len(text) - 1:
-        return sign
-    return plain if _is_latin(text[place - 1]) and _is_latin(text[place + 1]) else sign
 
 
 def _is_latin(sign: str) -> bool:
@@ -150,7 +148,8 @@ def close_up(folded: Folded) -> Folded:
 
 def _spaced_out(text: str) -> Iterator[tuple[int, int, int]]:
     place, last_end = 0, -10
-    while place + 2 < len(text):
+    while (found := _MAY_BE_SPACED.search(text, place)) and found.start() + 2 < len(text):
+        place = found.start()
         end, step = _end_of_spaced(text, place)
         fewest = _NEXT_SPACED if place - last_end <= 3 else _FEWEST_SPACED
         signs = text[place : end : step + 1]
@@ -162,7 +161,7 @@ def _spaced_out(text: str) -> Iterator[tuple[int, int, int]]:
 
 def _end_of_spaced(text: str, place: int) -> tuple[int, int]:
     separator = _separator(text, place + 1)
-    if not separator or not text[place].isalnum() or (place and text[place - 1].isalnum()):
+    if not separator:
         return place + 1, 1
     end, step = place + 1, len(separator)
     while text.startswith(separator, end) and _stands_alone(text, end + step, separator):
@@ -219,7 +218,7 @@ _LONGEST = 200  # characters; nobody spells out a longer number
 
 
 def spell_out(folded: Folded) -> Folded:
-    """Replace digits written as words by digits, wherever at least three are adjacent."""
+    """Replace digits written as words with numerals, wherever at least three are adjacent."""
     parts = [*_english(folded.text), *_chinese(folded.text)]
     return folded.replaced(sorted(parts)) if parts else folded
 

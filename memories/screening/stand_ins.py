@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from memories.screening import safe_patterns
 
-_MOST_SHOWN = 10  # most visible letters and digits in a masked value, such as a card number
+_MOST_SHOWN = 10  # maximum visible letters and digits in a masked value, such as a card number
 _FEWEST_MASKED = 3
 _BORDERS = " \t\n\"'`“”‘’「」.,;，。；"
 _ASSIGNED = safe_patterns.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,60} ?= ?")
@@ -25,7 +25,7 @@ def is_stand_in(text: str) -> bool:
 
 
 def public_places(text: str) -> list[tuple[int, int]]:
-    """Return the spans of texts that aren't secret, such as public keys and source code."""
+    """Return the spans of `text` that aren't secret, such as public keys and source code."""
     return [
         match.span(pattern.groupindex.get("s", 0))
         for pattern in _PUBLIC.values()
@@ -34,7 +34,7 @@ def public_places(text: str) -> list[tuple[int, int]]:
 
 
 def is_in_masked(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` is a visible part of a masked value (`622848******8148`)."""
+    """Return whether `text[start:end]` belongs to a masked value, such as `622848******8148`."""
     return _is_masked(text[slice(*run_around(text, start, end, _is_of_a_value))])
 
 

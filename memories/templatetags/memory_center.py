@@ -50,9 +50,10 @@ def has_additions(text: str) -> bool:
 def additions(text: str) -> SafeString:
     """Return the text as HTML, in which every addition is marked and explained.
 
-    An addition, such as a name or a date, makes a statement understandable by itself. In the stored
-    text, an addition is in square brackets. Pages show an addition without brackets at the start of
-    a clause, and in parentheses inside a clause.
+    An addition, such as a name or a date, makes a statement understandable by itself. The stored
+    text has additions in square brackets. Pages show them without brackets at the start of a
+    clause, and in parentheses inside a clause. Brackets with another meaning, such as checkboxes,
+    are kept.
     """
     why = _("added so that the sentence makes sense on its own")
     pieces, end = [], 0
@@ -135,7 +136,7 @@ def receipt_moment(moment: datetime) -> str:
 
 
 @register.filter
-def surely(confidence: float) -> str:
+def confidence_in_words(confidence: float) -> str:
     """Return the confidence in words."""
     if confidence >= 0.85:
         return _("I’m sure about this.")
@@ -217,9 +218,9 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
 
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[KindCount]:
-    """Return the number of memories in use of each kind, largest first.
+    """For each kind, return how many memories are in use, largest number first.
 
-    Use the tag inside `as_user`.
+    This tag must run inside `as_user`.
     """
     kinds = kinds_of(context["request"].user)
     largest = max(kinds.values(), default=1)

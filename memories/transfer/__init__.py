@@ -1,4 +1,4 @@
 """Export, import and erase this app's personal data.
 
-The package may use the other packages of this app except its interfaces, and `ops.transfer`.
+The package may use `ops.transfer` and the other packages of this app except `api` and `pages`.
 """

@@ -23,9 +23,9 @@ from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion
 from memories.writing import memory_writes, portrait_phrases
 from memories.writing.memory_writes import SourceInput, content_hash
 from ops import ledger
-from ops.ledger import Decision, applies_decision
+from ops.ledger import Decision, decision_handler
 from ops.models import User
-from ops.portable_rows import OUR_ID, Loading, Unfit, by_columns
+from ops.portable_rows import OUR_ID, Loading, Unfit, find_by_columns
 from ops.registry import Rows, RowsUnder
 
 MEMORY_OFF = gettext_noop("long-term memory is turned off")
@@ -41,7 +41,7 @@ STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that cou
 class OfMemory(RowsUnder):
     """Exports and imports rows of long-term memory.
 
-    While long-term memory is off, no rows are imported.
+    On import, secrets are masked. While long-term memory is off, no rows are imported.
     """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
@@ -78,7 +78,7 @@ class MemoryRows(OfMemory):
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
         foreign = loading.state.get("from elsewhere", set())
-        same = by_columns(Memory, loading.user, rows, ("content_hash",)) if foreign else found
+        same = find_by_columns(Memory, loading.user, rows, ("content_hash",)) if foreign else found
         return [
             one or (other if row.public_id in foreign else None)
             for row, one, other in zip(rows, found, same, strict=True)
@@ -118,8 +118,8 @@ class HitRows(RowsUnder):
 class NoteRows(OfMemory):
     """Exports and imports daily notes.
 
-    An imported line whose number is taken is appended to its day. Indexed lines of memory files are
-    skipped, since they are created again from the files.
+    If the number of an imported line is already taken, the line is appended to the note of its day.
+    Indexed lines of memory files aren't exported, since they are created again from the files.
     """
 
     def _visible(self, user: User) -> QuerySet[Any]:
@@ -127,7 +127,7 @@ class NoteRows(OfMemory):
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
-        taken = by_columns(DailyNote, loading.user, rows, ("day", "number"))
+        taken = find_by_columns(DailyNote, loading.user, rows, ("day", "number"))
         last: dict[Any, int] = loading.state.setdefault("last line", {})
         for row, key, other in zip(rows, found, taken, strict=True):
             if key is None and (other is not None or row.day in last):
@@ -169,7 +169,7 @@ def mask_words(row: Any) -> None:
 
 
 def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
-    """Return True if the user forgot the memory after it was created.
+    """Return True if the user forgot the memory's text after the memory was created.
 
     A memory without a date counts as older than any request to forget.
     """
@@ -218,7 +218,7 @@ def _complete(loading: Loading) -> None:
     )
 
 
-@applies_decision("memory")
+@decision_handler("memory")
 def _memory(decision: Decision) -> bool:
     """Move a memory back to the recycle bin if it was deleted after the restored backup was made.
 
@@ -240,7 +240,7 @@ def record_return(rows: QuerySet[Memory]) -> None:
         ledger.record_decision("memory", public_id, recycled=False)
 
 
-@applies_decision("file")
+@decision_handler("file")
 def _file(decision: Decision) -> bool:
     """Move a file back to the recycle bin if it was deleted after the restored backup was made.
 

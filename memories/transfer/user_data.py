@@ -52,8 +52,16 @@ from memories.transfer.import_rows import (
 from memories.writing import memory_writes
 from ops.accounts import users
 from ops.models import User
-from ops.portable_rows import objects_out
-from ops.registry import Derived, DerivedRows, Page, Rows, RowsUnder, reads_well, register
+from ops.portable_rows import exported_objects
+from ops.registry import (
+    Derived,
+    DerivedRows,
+    Page,
+    Rows,
+    RowsUnder,
+    register,
+    register_readable_pages,
+)
 
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 _KIND_OF_HEADING = {word: kind for kind, zh in KINDS.items() for word in (kind, zh)}
@@ -131,15 +139,18 @@ register(
 )
 
 
-@reads_well
+@register_readable_pages
 def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield the pages of an export: about the user, the memories, then files and notes."""
+    """Yield the pages of an export: about the user, the memories, then files and notes.
+
+    The export of a single conversation contains none of them.
+    """
     if conversation is not None:
         return
     zone = ZoneInfo(users.settings_of(user).timezone)
     yield Page("about-you.md", _portrait(user))
     yield Page("memories.md", _memories(user, zone))
-    for file in objects_out(MemoryFile.objects.filter(user=user), chunk=20):
+    for file in exported_objects(MemoryFile.objects.filter(user=user), chunk=20):
         name = file_name(file.path.removesuffix(".md").replace("/", " "), fallback=str(file.pk))
         yield Page(f"files/{name}.md", _file_lines(file.content))
     if DailyNote.objects.filter(user=user, file=None).exists():
@@ -161,7 +172,7 @@ def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
     yield "# " + _("Memories")
     for title, rows in _sections(user):
         for kind in Kind:
-            found = objects_out(rows.filter(kind=kind))
+            found = exported_objects(rows.filter(kind=kind))
             first = next(found, None)
             if first is None:
                 continue
@@ -198,7 +209,7 @@ def _memory(memory: Memory, zone: ZoneInfo) -> Iterator[str]:
 def _notes(user: User) -> Iterator[str]:
     yield "# " + _("Daily notes")
     day = None
-    for note in objects_out(DailyNote.objects.filter(user=user, file=None)):
+    for note in exported_objects(DailyNote.objects.filter(user=user, file=None)):
         if note.day and note.day != day:
             day = note.day
             yield from ("", f"## {day.isoformat()}", "")

@@ -9,14 +9,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import orjson
 
 from foundation.database import statements
-from foundation.database.statements import Sql
 from foundation.errors import ProviderError
 from foundation.providers.openai_compatible import CircuitBreaker
-from memories.retrieval.stores.base import UnitVector, VectorStore
+from memories.retrieval.stores.base import NearestQuery, UnitVector, VectorStore
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
@@ -39,7 +37,7 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
 
 @dataclass(frozen=True)
 class MilvusStore:
-    """Search in Milvus, and check the results in PostgreSQL.
+    """A store that searches in Milvus and checks the results in PostgreSQL.
 
     The store `instead` is searched if Milvus fails, or if too few of its results are eligible.
     """
@@ -48,44 +46,27 @@ class MilvusStore:
     breaker: CircuitBreaker
     instead: VectorStore
 
-    def nearest(
-        self,
-        vector: UnitVector,
-        *,
-        user_id: int,
-        space_id: int,
-        kind: str,
-        eligible: Sql,
-        limit: int,
-        many: bool = False,
-    ) -> Mapping[int, float]:
-        whose = {"user_id": user_id, "space_id": space_id, "kind": kind}
-        wanted = min(_OVERFETCH * limit, MOST)
+    def nearest(self, query: NearestQuery) -> Mapping[int, float]:
+        wanted = min(_OVERFETCH * query.limit, MOST)
         try:
-            ids = self._near(vector, limit=wanted, **whose)  # type: ignore[arg-type]
+            ids = self._near(query, limit=wanted)
         except ProviderError as error:
             logger.warning("searching in PostgreSQL instead: %s", error)
         else:
-            found = _compared(vector, ids, eligible=eligible, limit=limit, **whose)  # type: ignore[arg-type]
-            if len(found) >= limit or len(ids) < wanted:
+            found = _compared(query, ids)
+            if len(found) >= query.limit or len(ids) < wanted:
                 return found
-        return self.instead.nearest(
-            vector,
-            user_id=user_id,
-            space_id=space_id,
-            kind=kind,
-            eligible=eligible,
-            limit=limit,
-            many=many,
-        )
+        return self.instead.nearest(query)
 
-    def _near(
-        self, vector: UnitVector, *, user_id: int, space_id: int, kind: str, limit: int
-    ) -> list[int]:
+    def _near(self, query: NearestQuery, *, limit: int) -> list[int]:
         self.breaker.check()
         try:
             found = self.server.near(
-                vector, space_id=space_id, user_id=user_id, kind=kind, limit=limit
+                query.vector,
+                space_id=query.space_id,
+                user_id=query.user_id,
+                kind=query.kind,
+                limit=limit,
             )
         except ProviderError:
             self.breaker.note(failed=True)
@@ -94,26 +75,17 @@ class MilvusStore:
         return found
 
 
-def _compared(
-    vector: UnitVector,
-    ids: list[int],
-    *,
-    user_id: int,
-    space_id: int,
-    kind: str,
-    eligible: Sql,
-    limit: int,
-) -> Mapping[int, float]:
-    asked = orjson.dumps(np.asarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
-    whose = (user_id, space_id, kind)
-    values = [asked, *whose, ids, *whose, *eligible.values, limit]
+def _compared(query: NearestQuery, ids: list[int]) -> Mapping[int, float]:
+    whose = (query.user_id, query.space_id, query.kind)
+    eligible = query.eligible
+    values = [query.vector_json, *whose, ids, *whose, *eligible.values, query.limit]
     found = statements.rows(_COMPARED.format(eligible=eligible.text), values)
     return {target_id: -distance for target_id, distance in found}
 
 
 AT_ONCE = 500
 MOST = 16_384  # the most results that Milvus returns for a request
-_ID = 40  # characters of "fragment:" and a bigint
+_ID = 40  # maximum length of an id; "fragment:" and a bigint have at most 28 characters
 _NOT_LOADED = 101
 # Reconnect quickly after an outage; by default gRPC waits for up to two minutes.
 _GRPC_OPTIONS = {
@@ -293,7 +265,7 @@ class MilvusServer:
                 self._client().load_collection(self._name(space_id), timeout=self.timeout)
                 return asked(self._client())
         except (MilvusException, RpcError) as error:
-            # The error's message may quote the request.
+            # The error's own message is left out, because it may quote the request.
             text = f"Milvus can't be reached or refused ({type(error).__name__})."
             raise ProviderError(text, retryable=True) from error
 

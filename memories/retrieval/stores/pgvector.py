@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-import orjson
 import psycopg
 from psycopg import sql
 
 from foundation.database import statements
-from foundation.database.statements import Sql
-from memories.retrieval.stores.base import UnitVector
+from memories.retrieval.stores.base import NearestQuery
 
 # "IS TRUE" keeps the planner from using a join. Each id is looked up in a hash of the eligible ids
 # instead, however many ids the planner expects.
@@ -43,41 +40,33 @@ _SEARCH_SETTINGS = (
 
 
 class PgVectorStore:
-    """Search all vectors of a user exactly, which takes 1-2 microseconds per vector.
+    """A store that compares all vectors of a user, which takes 1-2 microseconds per vector.
 
     The time doesn't depend on other users. There is no HNSW index over all users: the planner would
     use it and miss a user's own memories among those of other users (only 0.6-0.75 of the true
-    neighbours were found). Users with very many memories have an index of their own.
+    neighbours were found). Users with very many memories have an index of their own, which is
+    searched instead.
     """
 
-    def nearest(
-        self,
-        vector: UnitVector,
-        *,
-        user_id: int,
-        space_id: int,
-        kind: str,
-        eligible: Sql,
-        limit: int,
-        many: bool = False,
-    ) -> Mapping[int, float]:
-        asked = orjson.dumps(np.asarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
-        own = OwnIndex(user_id, space_id)
-        if many and kind == "memory" and (size := dimensions_of_index(own)) is not None:
-            return _approximate(asked, own, size=size, eligible=eligible, limit=limit)
-        values = [asked, user_id, space_id, kind, *eligible.values, limit]
-        found = statements.rows(_EXACT.format(eligible=eligible.text), values, anew=many)
+    def nearest(self, query: NearestQuery) -> Mapping[int, float]:
+        own = OwnIndex(query.user_id, query.space_id)
+        is_indexed = query.many and query.kind == "memory"
+        if is_indexed and (size := dimensions_of_index(own)) is not None:
+            return _approximate(query, size=size)
+        whose = (query.user_id, query.space_id, query.kind)
+        values = [query.vector_json, *whose, *query.eligible.values, query.limit]
+        text = _EXACT.format(eligible=query.eligible.text)
+        found = statements.rows(text, values, anew=query.many)
         return {target_id: -distance for target_id, distance in found}
 
 
-def _approximate(
-    asked: str, own: OwnIndex, *, size: int, eligible: Sql, limit: int
-) -> Mapping[int, float]:
+def _approximate(query: NearestQuery, *, size: int) -> Mapping[int, float]:
     statements.rows(_SEARCH_SETTINGS, [str(EF_SEARCH)])
     text = _APPROXIMATE.format(
-        size=size, user=own.user_id, space=own.space_id, eligible=eligible.text
+        size=size, user=query.user_id, space=query.space_id, eligible=query.eligible.text
     )
-    found = statements.rows(text, [asked, *eligible.values, limit], anew=True)
+    values = [query.vector_json, *query.eligible.values, query.limit]
+    found = statements.rows(text, values, anew=True)
     return {target_id: -distance for target_id, distance in sorted(found, key=itemgetter(1, 0))}
 
 
@@ -98,7 +87,10 @@ class OwnIndex:
 
 @dataclass(frozen=True)
 class IndexState:
-    """The indexes that should exist, those that are complete, and those whose build was aborted."""
+    """The indexes that should exist, those that are complete, and those that are incomplete.
+
+    An incomplete index is still being built, or its build was aborted.
+    """
 
     wanted: frozenset[OwnIndex]
     built: frozenset[OwnIndex]

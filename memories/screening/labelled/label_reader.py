@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memories.screening.labelled import vocabulary
-from memories.screening.labelled.tokens import Look, Token, Tokens, is_gibberish, is_made_up, is_odd
+from memories.screening.labelled.tokens import Look, Shape, Token, is_gibberish, is_made_up, is_odd
 from memories.screening.labelled.vocabulary import (
     BACK,
     BACK_LINKS,
@@ -28,6 +28,7 @@ from memories.screening.labelled.vocabulary import (
     WORDS_COUNT,
     Cue,
     Label,
+    LabelledText,
     is_alike,
     is_counted,
     is_link,
@@ -36,7 +37,6 @@ from memories.screening.labelled.vocabulary import (
     value_in,
 )
 from memories.screening.secret_forms import Found
-from memories.screening.spelling import Folded
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Hit:
 
 
 @dataclass
-class Way:
+class ScanState:
     """The state while scanning the tokens between a label and the current token."""
 
     hit: Hit
@@ -89,26 +89,25 @@ class Way:
 
 
 class LabelReader:
-    """Find the value that belongs to a label, after or before the label."""
+    """A search for the values that belong to the labels of one text."""
 
-    def __init__(self, text: str, folded: Folded | None) -> None:
-        self.text = text
-        self.tokens = Tokens(text, folded)
-        self._plain: dict[int, bool] = {}  # a cache by token number, since labels share tokens
+    def __init__(self, text: LabelledText) -> None:
+        self.text, self.tokens = text.text, text.tokens
+        self._plain: dict[Shape, bool] = {}  # a cache, since labels share tokens
 
-    # A value directly after or before its label.
+    # Values after or before their label.
 
     def _label(self, hit: Hit) -> Iterator[Found]:
         if (found := self._after(hit)) or (found := self._before(hit)):
             yield found
 
     def _after(self, hit: Hit) -> Found | None:
-        way = Way(hit)
+        way = ScanState(hit)
         has_name = hit.cue is Cue.SERVICE or any(word in hit.said for word in NETWORKS)
         for number, token in self.tokens.following(hit.end, most=FARTHEST):
             if has_name and self._is_a_name(token):
                 return None
-            if way.words and not way.direct and self._is_plain(number):
+            if way.words and not way.direct and self._is_plain(self.tokens.all[number]):
                 way.pass_by(token)
             elif (found := self._step(number, token, way)) is not None:
                 return found
@@ -116,10 +115,10 @@ class LabelReader:
                 return None
         return None
 
-    def _is_plain(self, number: int) -> bool:
-        if number not in self._plain:
-            token = self.tokens.all[number]
-            self._plain[number] = (
+    def _is_plain(self, token: Token) -> bool:
+        shape = token.shape
+        if shape not in self._plain:
+            self._plain[shape] = (
                 token.kind == "word"
                 and token.look <= Look.WORD
                 and not token.is_program
@@ -127,14 +126,14 @@ class LabelReader:
                 and token.bare not in vocabulary.LINKS
                 and token.bare not in ("to", "as")
             )
-        return self._plain[number]
+        return self._plain[shape]
 
     def _is_a_name(self, token: Token) -> bool:
         if token.kind == "han":
             return any(word in token.text for word in ("叫", "名", "昵称"))
         return token.bare in NAMES
 
-    def _step(self, number: int, token: Token, way: Way) -> Found | None:
+    def _step(self, number: int, token: Token, way: ScanState) -> Found | None:
         if token.kind == "line":
             linked, way.before = way.linked, ""
             way.cross()
@@ -146,7 +145,7 @@ class LabelReader:
             return self._han(number, token, way)
         return self._word(number, token, way)
 
-    def _sign(self, token: Token, way: Way) -> Found | None:
+    def _sign(self, token: Token, way: ScanState) -> Found | None:
         if token.text in "：":
             way.link(by_sign=True)
         elif token.text in QUOTES and (way.linked or way.words + way.signs == 0):
@@ -157,7 +156,7 @@ class LabelReader:
             way.direct = False
         return None
 
-    def _quoted(self, token: Token, way: Way) -> Found | None:
+    def _quoted(self, token: Token, way: ScanState) -> Found | None:
         closing = self.text.find(QUOTES[token.text], token.end, token.end + LONGEST_QUOTED)
         said = self.text[token.end : closing]
         if closing <= token.end or "\n" in said or not any(sign.isalnum() for sign in said):
@@ -166,7 +165,7 @@ class LabelReader:
             return None
         return Found(token.end, closing, way.hit.label.category)
 
-    def _han(self, number: int, token: Token, way: Way) -> Found | None:
+    def _han(self, number: int, token: Token, way: ScanState) -> Found | None:
         said = token.text
         following = self.tokens.all[number + 1 : number + 2]
         is_last = not following or following[0].kind in ("sign", "line")
@@ -185,7 +184,7 @@ class LabelReader:
         way.before = ""
         return None
 
-    def _word(self, number: int, token: Token, way: Way) -> Found | None:
+    def _word(self, number: int, token: Token, way: ScanState) -> Found | None:
         if token.is_program:
             way.crossed = FARTHEST
             return None
@@ -211,14 +210,14 @@ class LabelReader:
         way.pass_by(token)
         return None
 
-    def _is_changed(self, way: Way) -> bool:
-        """Return whether "to" precedes a new value: "changed to …", "set the password to …"."""
+    def _is_changed(self, way: ScanState) -> bool:
+        """Return whether "to" or "as" introduces a value, as in "changed to …"."""
         if way.before in vocabulary.CHANGES or way.words:
             return way.before in vocabulary.CHANGES
         led = (token.bare for _, token in self.tokens.before(way.hit.start, most=6))
         return not vocabulary.CHANGES.isdisjoint(led)
 
-    def _is_secret(self, number: int, token: Token, way: Way) -> bool:
+    def _is_secret(self, number: int, token: Token, way: ScanState) -> bool:
         look, core = token.look, token.core
         if look == Look.RANDOM and way.hit.cue not in WEAK:
             return way.words <= 14
@@ -232,7 +231,7 @@ class LabelReader:
             return look == Look.WORD and is_gibberish(core)
         return way.hit.cue is Cue.PASSWORD and is_odd(core)
 
-    def _is_code(self, core: str, way: Way) -> bool:
+    def _is_code(self, core: str, way: ScanState) -> bool:
         if way.hit.cue is Cue.SERVICE:
             return (way.linked and is_made_up(core)) or way.before in ("wants", "takes", "asks-for")
         if way.hit.cue is Cue.LOOSE_CODE:
@@ -243,7 +242,7 @@ class LabelReader:
             return len(core) >= 12 and way.words <= 2
         return (len(core) >= 8 and way.words <= 8) or (len(core) >= 5 and way.linked)
 
-    def _is_number(self, number: int, token: Token, way: Way) -> bool:
+    def _is_number(self, number: int, token: Token, way: ScanState) -> bool:
         digits = sum(sign.isdigit() for sign in token.core)
         if way.negative or self._is_counted(number, token, way):
             return False
@@ -266,12 +265,12 @@ class LabelReader:
         is_year = digits == 4 and token.core[:2] in ("19", "20")
         return digits >= 4 and not is_year and way.words <= 5 and way.signs <= 2 and not way.crossed
 
-    def _is_counted(self, number: int, token: Token, way: Way) -> bool:
+    def _is_counted(self, number: int, token: Token, way: ScanState) -> bool:
         if way.before in vocabulary.BEFORE_A_COUNT and not way.direct:
             return True
         return is_counted(self.tokens, number)
 
-    def _starts_phrase(self, number: int, token: Token, way: Way) -> bool:
+    def _starts_phrase(self, number: int, token: Token, way: ScanState) -> bool:
         if token.look != Look.WORD or way.hit.cue not in WORDS_COUNT:
             return False
         if not way.direct and not (way.words == 0 and way.hit.said in SHORT_LABELS):
@@ -295,7 +294,7 @@ class LabelReader:
             if token.ends_clause:
                 return
 
-    def _clause(self, number: int, token: Token, way: Way) -> Found:
+    def _clause(self, number: int, token: Token, way: ScanState) -> Found:
         last = list(self._clause_tokens(number, token))[-1]
         if last.text[-1] in "!?":
             last = self._last_of_clause(self.tokens.at(last.start), last)
@@ -303,8 +302,8 @@ class LabelReader:
         closes = self.text[token.start] == "(" and self.text[end : end + 1] == ")"
         return Found(token.start, end + closes, way.hit.label.category)
 
-    def _whole(self, number: int, token: Token, way: Way) -> Found:
-        """Return the whole value, including similar parts that follow: "4821 77", "a1b2, c3d4"."""
+    def _whole(self, number: int, token: Token, way: ScanState) -> Found:
+        """Return the whole value, including similar parts after it: "4821 77", "a1b2, c3d4"."""
         begin = self._with_han(token.core_start)
         own = self.tokens.all[number]
         if way.words == 0 and own.start < way.hit.start < own.end:
@@ -317,7 +316,10 @@ class LabelReader:
         return Found(begin, last.core_end, way.hit.label.category)
 
     def _last_of_clause(self, number: int, token: Token) -> Token:
-        """Return the last unusual token of the clause, where a secret like "roses are r3d" ends."""
+        """Return the last token of a secret, such as "h4rbor" in "the code is 1234 blue h4rbor".
+
+        It is the last unusual one among the next five tokens of the clause, or else `token`.
+        """
         if token.ends_clause:
             return token
         last = token
@@ -335,7 +337,7 @@ class LabelReader:
         return last
 
     def _with_han(self, begin: int) -> int:
-        """Return the start of a value, including Chinese characters before it: 梅花三弄@1988."""
+        """Return the start of a value that may begin with Chinese characters: 梅花三弄@1988."""
         if self.text[begin] not in "@#!&_^*-":
             return begin
         start = begin
@@ -348,7 +350,7 @@ class LabelReader:
         for place in range(number + 1, min(number + 60, len(self.tokens.all))):
             following = self.tokens.all[place]
             if following.kind == "word" and is_alike(following, token):
-                if self._is_counted(place, following, NO_WAY):
+                if self._is_counted(place, following, EMPTY_SCAN):
                     return
                 yield following
                 gap = 0
@@ -411,7 +413,7 @@ class LabelReader:
             is_led = number and self.tokens.all[number - 1].bare in vocabulary.BEFORE_A_COUNT
             return (
                 not is_led
-                and not self._is_counted(number, token, NO_WAY)
+                and not self._is_counted(number, token, EMPTY_SCAN)
                 and BACK_LINKS.issuperset(between[1:] if hit.cue is Cue.ACT else between)
                 and sum(map(str.isdigit, token.core)) >= 4
             )
@@ -422,4 +424,4 @@ class LabelReader:
         return look == Look.WORD and is_first and is_told and vocabulary.may_come_first(token.core)
 
 
-NO_WAY = Way(Hit(0, 0, LABELS[0], ""))
+EMPTY_SCAN = ScanState(Hit(0, 0, LABELS[0], ""))

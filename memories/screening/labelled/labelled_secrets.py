@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
-from memories.screening.labelled.label_reader import NO_WAY, Hit, LabelReader, Way
+from memories.screening.labelled.label_reader import EMPTY_SCAN, Hit, LabelReader, ScanState
 from memories.screening.labelled.tokens import Look, Token, is_odd
 from memories.screening.labelled.vocabulary import (
     ANSWER,
@@ -30,6 +30,7 @@ from memories.screening.labelled.vocabulary import (
     UNIT_ZH,
     Cue,
     Label,
+    LabelledText,
     counts_as_phrase,
     is_a_figure_of_speech,
     is_an_answer,
@@ -37,12 +38,13 @@ from memories.screening.labelled.vocabulary import (
     second_of,
 )
 from memories.screening.secret_forms import Found
-from memories.screening.spelling import Folded
 
 
-def _hits(label: Label, text: str) -> Iterator[Hit]:
-    """Yield the occurrences of a label, but only the last two of immediate repetitions."""
-    found = [match.span() for match in label.pattern.finditer(text)]
+def _hits(label: Label, found: Sequence[tuple[int, int]], text: str) -> Iterator[Hit]:
+    """Yield the occurrences of a label, except figures of speech.
+
+    If the label is repeated in a row, only its last two occurrences are yielded.
+    """
     for place, (start, end) in enumerate(found):
         after = found[place + 1 : place + 3]
         if len(after) == 2 and after[0][0] - end < 3 and after[1][0] - after[0][1] < 3:
@@ -52,35 +54,27 @@ def _hits(label: Label, text: str) -> Iterator[Hit]:
             yield Hit(start, end, label, said.lower())
 
 
-def end_of_labels(text: str, most: int) -> int:
-    """Return where the label after the first `most` ones begins, or the length of the text."""
-    if len(text) <= most:
-        return len(text)
-    places = sorted(_label_starts(text))
-    return places[most] if len(places) > most else len(text)
-
-
-def _label_starts(text: str) -> Iterator[int]:
-    return (match.start() for label in LABELS for match in label.pattern.finditer(text))
-
-
-def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
+def by_label(text: LabelledText) -> Iterator[Found]:
     """Yield the secrets that labels in the text announce."""
-    hits = [hit for label in LABELS for hit in _hits(label, text)]
+    hits = [
+        hit
+        for label, found in zip(LABELS, text.labels, strict=True)
+        for hit in _hits(label, found, text.text)
+    ]
     if hits:
-        reader = _Reader(text, hits, folded)
+        reader = _Reader(text, hits)
         for hit in hits:
-            yield from (_one_value(text, found) for found in reader.near(hit))
+            yield from (_one_value(text.text, found) for found in reader.near(hit))
         yield from reader.turns()
 
 
-# A variable of the environment and its value, which has no quotes and ends before a space.
+# An environment variable and its value, which ends before the first whitespace or quote.
 _ASSIGNED = safe_patterns.compile(r"[A-Za-z0-9]_[A-Z0-9_]{2,60}=[^\s\"']+")
 _LONGEST_NAME = 64
 
 
 def _one_value(text: str, found: Found) -> Found:
-    """Return the secret without what follows the value of a variable of the environment."""
+    """If the secret is the value of an environment variable, cut it off after this value."""
     before = max(0, found.start - _LONGEST_NAME)
     assigned = _ASSIGNED.search(text[before : found.end])
     if assigned is None or before + assigned.end() <= found.start:
@@ -88,18 +82,18 @@ def _one_value(text: str, found: Found) -> Found:
     return Found(found.start, min(found.end, before + assigned.end()), found.category)
 
 
-def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
+def spelled_codes(labelled: LabelledText, said: str) -> Iterator[Found]:
     """Yield codes whose digits are written as words.
 
     Without a label nearby, such digits count only if they contain 幺 (1) or 洞 (0), words that are
     used only for spelling out numbers.
     """
-    text = plain.text
+    text, plain = labelled.text, labelled.folded
     runs = [match.span() for match in _RUN.finditer(text)]
     spelled = [(start, end) for start, end in runs if plain.ends[start] - plain.starts[start] > 1]
     if not spelled:
         return
-    places = list(_label_starts(text))
+    places = list(labelled.label_starts)
     for start, end in spelled:
         typed = said[plain.starts[start] : plain.ends[end - 1]]
         near = any(abs(place - start) < 80 for place in places) or "幺" in typed or "洞" in typed
@@ -111,8 +105,8 @@ _RUN = safe_patterns.compile(r"\d{4,}")
 
 
 class _Reader(LabelReader):
-    def __init__(self, text: str, hits: list[Hit], folded: Folded | None) -> None:
-        super().__init__(text, folded)
+    def __init__(self, text: LabelledText, hits: list[Hit]) -> None:
+        super().__init__(text)
         self.context: Mapping[int, set[Cue]] = defaultdict(set)
         self.acts: Counter[int] = Counter()
         for hit in hits:
@@ -164,7 +158,7 @@ class _Reader(LabelReader):
                 break
             is_near = token.start < hit.end + 24 or token.look >= Look.MIXED
             if is_near and self._is_typed(number, token, hit, has_context=has_context):
-                yield self._whole(number, token, Way(hit, words=1))
+                yield self._whole(number, token, ScanState(hit, words=1))
                 return
             if token.ends_sentence:
                 break
@@ -177,7 +171,7 @@ class _Reader(LabelReader):
             before = self.tokens.all[number - 1] if number else None
             led = before.bare if before and before.start >= hit.end else ""
             is_free = led not in vocabulary.BEFORE_A_COUNT and not self._is_counted(
-                number, token, NO_WAY
+                number, token, EMPTY_SCAN
             )
             enough = sum(map(str.isdigit, token.core)) >= 4
             return is_free and (is_dialled or (has_context and enough))
@@ -191,7 +185,7 @@ class _Reader(LabelReader):
             or hit.said[0] in "哪到"
             or any(word in hit.said for word in SURELY_ZH)
         )
-        way = Way(hit)
+        way = ScanState(hit)
         for number, token in self.tokens.following(hit.end, most=FARTHEST):
             if (
                 token.kind == "word"
@@ -241,7 +235,7 @@ class _Reader(LabelReader):
             is_one = len(after.core) >= 3 and after.look != Look.NOTHING
             return Found(after.core_start, after.core_end, "password") if is_one else None
         if previous in PASS_WORDS and token.look != Look.NOTHING:
-            return self._clause(number, token, Way(hit))
+            return self._clause(number, token, ScanState(hit))
         is_number = token.look == Look.DIGITS and is_counted(self.tokens, number)
         rest = second_of(token.core)
         if rest or (previous in PAIRING and token.look >= Look.DIGITS and not is_number):
@@ -249,7 +243,7 @@ class _Reader(LabelReader):
             return Found(start, token.core_end, "password")
         is_with = hit.said.endswith((" with", " using")) or not hit.said.isascii()
         if (is_with or previous in ("with", "using")) and token.look >= Look.MIXED:
-            return self._whole(number, token, Way(hit, words=1))
+            return self._whole(number, token, ScanState(hit, words=1))
         return None
 
     def _answers(self, hit: Hit) -> Iterator[Found]:

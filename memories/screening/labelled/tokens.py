@@ -1,4 +1,4 @@
-"""Split a text into tokens, and classify each by its look: a word, a number, a code."""
+"""Split a text into tokens, and classify each by its look, such as word, number or code."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from memories.screening import safe_patterns
 from memories.screening.spelling import Folded
 
-# This pattern reads every token of a text, and `re` is ten times as fast as RE2 at that. It can't
+# This pattern matches every token of a text, for which `re` is ten times as fast as RE2. It can't
 # backtrack far: its alternatives begin with different characters, except for groups of digits.
 _TOKEN = re.compile(
     # Groups with the same number of digits are one number: "55 81 07", "739 204".
@@ -32,70 +32,105 @@ _AROUND = "([{<'`*_"
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
-@dataclass(frozen=True)
-class Token:
+class Shape:
+    """The properties of a token's text; equal tokens of a text share one `Shape`."""
+
+    def __init__(self, text: str, kind: str, was_spaced: bool) -> None:
+        self.text, self.kind, self.was_spaced = text, kind, was_spaced
+        self.has_digit = any(map(str.isdigit, text))
+        self.bare = text.strip("([{<'`*_,.;:!?)]}>~-").lower()
+        rest = text.lstrip(_AROUND)
+        self.core, self.core_at = self._without_signs(rest), len(text) - len(rest)
+        last = text[-1:] or " "
+        is_code = last in "!?" and self.has_digit
+        self.ends_sentence = last in ".!?。！？" and text != "..." and not is_code
+        self.ends_clause = last in ".!?。！？,;，；、:"
+        self._look: Look | None = None
+        self._is_program: bool | None = None
+
+    def _without_signs(self, rest: str) -> str:
+        core = rest.rstrip(TRAILING if self.has_digit else TRAILING + "*_?!~")
+        closing = rest[len(core) : len(core) + 1]
+        opening = _OPENING.get(closing)
+        return core + closing if opening and core.count(opening) > core.count(closing) else core
+
+    @property
+    def look(self) -> Look:
+        if self._look is None:
+            self._look = self._looked()
+        return self._look
+
+    def _looked(self) -> Look:
+        if self.kind != "word":
+            return Look.NOTHING
+        found = _look(self.core)
+        return Look.MIXED if self.was_spaced and found == Look.WORD else found
+
+    @property
+    def is_program(self) -> bool:
+        if self._is_program is None:
+            self._is_program = is_program(self.core)
+        return self._is_program
+
+
+class Token(NamedTuple):
     start: int
     end: int
     text: str
     kind: str  # han, line, sign or word
-    was_spaced: bool = False  # the original text had separators, as in "n-i-g-h-t"
+    shape: Shape
 
     @property
     def has_digit(self) -> bool:
-        return any(sign.isdigit() for sign in self.text)
+        return self.shape.has_digit
 
-    @cached_property
+    @property
     def core(self) -> str:
         """Return the text without surrounding punctuation.
 
         If the token contains a digit, a final "!", "?" or similar sign is kept, since it may belong
         to a code. A final bracket that closes a bracket inside the token is kept too: "abc(def)".
         """
-        has_digit = any(sign.isdigit() for sign in self.text)
-        rest = self.text.lstrip(_AROUND)
-        core = rest.rstrip(TRAILING if has_digit else TRAILING + "*_?!~")
-        closing = rest[len(core) : len(core) + 1]
-        opening = _OPENING.get(closing)
-        return core + closing if opening and core.count(opening) > core.count(closing) else core
+        return self.shape.core
 
     @property
     def core_start(self) -> int:
-        return self.start + len(self.text) - len(self.text.lstrip(_AROUND))
+        return self.start + self.shape.core_at
 
     @property
     def core_end(self) -> int:
-        return self.core_start + len(self.core)
+        return self.core_start + len(self.shape.core)
 
-    @cached_property
+    @property
     def bare(self) -> str:
-        return self.text.strip("([{<'`*_,.;:!?)]}>~-").lower()
+        return self.shape.bare
 
-    @cached_property
+    @property
     def look(self) -> Look:
-        if self.kind != "word":
-            return Look.NOTHING
-        found = _look(self.core)
-        return Look.MIXED if self.was_spaced and found == Look.WORD else found
+        return self.shape.look
 
-    @cached_property
+    @property
     def is_program(self) -> bool:
-        return is_program(self.core)
+        return self.shape.is_program
 
-    @cached_property
+    @property
     def ends_sentence(self) -> bool:
         """Return whether the token ends a sentence; "!" after a code ("S3cret!") doesn't."""
-        is_code = self.text[-1] in "!?" and any(sign.isdigit() for sign in self.text)
-        return self.text[-1] in ".!?。！？" and self.text != "..." and not is_code
+        return self.shape.ends_sentence
 
     @property
     def ends_clause(self) -> bool:
-        return self.text[-1] in ".!?。！？,;，；、:"
+        return self.shape.ends_clause
 
     def from_place(self, place: int) -> Token:
-        return Token(place, self.end, self.text[place - self.start :], self.kind, self.was_spaced)
+        text = self.text[place - self.start :]
+        return Token(
+            place, self.end, text, self.kind, Shape(text, self.kind, self.shape.was_spaced)
+        )
 
     def up_to(self, place: int) -> Token:
-        return Token(self.start, place, self.text[: place - self.start], self.kind)
+        text = self.text[: place - self.start]
+        return Token(self.start, place, text, self.kind, Shape(text, self.kind, False))
 
 
 @lru_cache(maxsize=8192)
@@ -105,23 +140,33 @@ def _look(core: str) -> Look:
 
 def _was_spaced(folded: Folded, start: int, end: int) -> bool:
     begin, stop = folded.original(start, end)
-    return end - start >= 4 and stop - begin >= 2 * (end - start) - 1
+    return stop - begin >= 2 * (end - start) - 1
 
 
 class Tokens:
-    """The tokens of a text in order; `sentence[n]` is the number of the sentence with token n."""
+    """The tokens of a text in order; `sentence[n]` is the number of the sentence with token n.
+
+    With `folded`, a token that the original text spells with separators, as in "n-i-g-h-t", counts
+    as unusual.
+    """
 
     def __init__(self, text: str, folded: Folded | None = None) -> None:
         self.all: list[Token] = []
         self.sentence: list[int] = []
+        self.has_spaced = False
+        shapes: dict[tuple[str, bool], Shape] = {}
         number = 0
         for match in _TOKEN.finditer(text):
             start, end = match.span()
-            spaced = folded is not None and _was_spaced(folded, start, end)
-            token = Token(start, end, match[0], _KINDS[match.lastindex or 0], spaced)
-            self.all.append(token)
+            said, kind = match[0], _KINDS[match.lastindex or 0]
+            spaced = end - start >= 4 and folded is not None and _was_spaced(folded, start, end)
+            shape = shapes.get((said, spaced))
+            if shape is None:
+                shape = shapes[said, spaced] = Shape(said, kind, spaced)
+                self.has_spaced |= spaced
+            self.all.append(Token(start, end, said, kind, shape))
             self.sentence.append(number)
-            if token.kind == "line" or token.ends_sentence:
+            if kind == "line" or shape.ends_sentence:
                 number += 1
         self._starts = [token.start for token in self.all]
 
@@ -130,7 +175,7 @@ class Tokens:
         return max(0, bisect_right(self._starts, place) - 1)
 
     def following(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield (index, token) pairs after a position; a token across it is shortened."""
+        """Yield (index, token) pairs after a position; a token that spans it is cut there."""
         first = self.at(place)
         for number in range(first, min(first + most, len(self.all))):
             token = self.all[number]
@@ -138,7 +183,7 @@ class Tokens:
                 yield number, token if token.start >= place else token.from_place(place)
 
     def before(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens before a position, back to the beginning of the sentence."""
+        """Yield (index, token) pairs backwards from a position to the beginning of its sentence."""
         last = self.at(place)
         for number in range(last, max(-1, last - most), -1):
             token = self.all[number]
@@ -285,7 +330,7 @@ def is_program(core: str) -> bool:
 
 
 def is_odd(core: str) -> bool:
-    """Return whether a token is unusual enough to be the secret directly after "password:"."""
+    """Return whether a token directly after "password:" is unusual enough to be the secret."""
     if len(core) < 4 or _MEASURE.search(core) or _PRODUCT.search(core) or "://" in core:
         return False
     if any(sign in core for sign in _CONTROL):
@@ -296,7 +341,7 @@ def is_odd(core: str) -> bool:
 
 
 def is_made_up(token: str) -> bool:
-    """Return whether a token is long and mixed enough to be the password for a named service."""
+    """Return whether a token near the name of a service is complex enough to be a password."""
     if len(token) < 7 or not any(map(str.isdigit, token)):
         return any(sign in _STRONG_SIGNS for sign in token[1:-1]) and len(token) >= 7
     signs = any(not sign.isalnum() for sign in token)
@@ -308,7 +353,7 @@ _CONSONANTS = safe_patterns.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{5,}")
 
 
 def is_gibberish(word: str) -> bool:
-    """Return whether a word has hardly any vowels, or too many consonants in a row."""
+    """Return whether a word has few vowels or many consonants in a row, and at least 8 letters."""
     letters = [sign for sign in word.lower() if "a" <= sign <= "z"]
     if len(letters) < 8:
         return False

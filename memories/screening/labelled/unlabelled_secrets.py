@@ -1,6 +1,6 @@
 """Find secrets without a label: made-up words and codes in or next to a sentence about access.
 
-Access means logins, codes, locks and the like. Nothing marks such a value as a secret, so it must
+Access means logins, codes, locks and the like. No label marks the value as a secret, so it must
 look unlike anything else that people write.
 """
 
@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
-from memories.screening.labelled.tokens import Look, Token, Tokens
+from memories.screening.labelled.tokens import Look, Shape, Token, Tokens
 from memories.screening.labelled.vocabulary import (
     LABELS,
     NAMES,
     Cue,
+    LabelledText,
     is_a_figure_of_speech,
     is_counted,
     names_a_code,
@@ -56,10 +57,14 @@ _NOT_A_CODE = frozenset(
 )
 
 
-def nearby(text: str) -> Iterator[Found]:
+def nearby(text: LabelledText) -> Iterator[Found]:
     """Yield made-up words and codes in or next to a sentence about logins, codes or locks."""
-    tokens = Tokens(text)
-    candidates = [number for number, token in enumerate(tokens.all) if _may_be_secret(token)]
+    tokens = Tokens(text.text) if text.tokens.has_spaced else text.tokens
+    unusual: dict[Shape, bool] = {}
+    for token in tokens.all:
+        if token.shape not in unusual:
+            unusual[token.shape] = _may_be_secret(token)
+    candidates = [number for number, token in enumerate(tokens.all) if unusual[token.shape]]
     if not candidates:
         return
     sure, here, cash = _access_sentences(text, tokens)
@@ -77,24 +82,22 @@ def _may_be_secret(token: Token) -> bool:
     return token.look == Look.DIGITS or is_made_up_word(token)
 
 
-def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
+def _access_sentences(labelled: LabelledText, tokens: Tokens) -> tuple[set[int], ...]:
+    text = labelled.text
     places: dict[str, set[int]] = defaultdict(set)
-    for label in LABELS:
-        for match in label.pattern.finditer(text):
-            if is_a_figure_of_speech(text, match.start(), match[0]):
+    for label, spans in zip(LABELS, labelled.labels, strict=True):
+        for start, end in spans if label.cue in _SURE | _HERE else ():
+            said = text[start:end]
+            if is_a_figure_of_speech(text, start, said):
                 continue
-            is_sure = label.cue in _SURE or (
-                label.cue is Cue.CODE and names_a_code(match[0].lower())
-            )
-            if is_sure or label.cue in _HERE:
-                places["sure" if is_sure else "here"].add(match.start())
+            is_sure = label.cue in _SURE or (label.cue is Cue.CODE and names_a_code(said.lower()))
+            places["sure" if is_sure else "here"].add(start)
     for name, pattern in (("sure", _ACCESS), ("here", _PLACES), ("cash", _CASH)):
         places[name].update(match.start() for match in pattern.finditer(text))
-    sure, here, cash = (
+    return tuple(
         {tokens.sentence[tokens.at(place)] for place in places[name]}
         for name in ("sure", "here", "cash")
     )
-    return sure, here, cash
 
 
 def is_made_up_word(token: Token) -> bool:
@@ -132,7 +135,8 @@ def _is_a_code(tokens: Tokens, number: int) -> bool:
 
 
 COVER = "\ue000"
-_NEAR, _NEARER = 60, 40  # characters
+# The distance from a covered secret, in characters, within which codes and numbers count.
+_NEAR, _NEARER = 60, 40
 _COVERED = safe_patterns.compile(r"\x{e000}+")
 _EXPIRY = safe_patterns.compile(r"^\d{1,2}[/\-.](?:20)?\d{2}$")
 _YEAR = safe_patterns.compile(r"^(?:19|20)\d\d$")

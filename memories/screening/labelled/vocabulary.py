@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from foundation.text.segment import ENGLISH_STOP_WORDS
 from memories.screening import safe_patterns
 from memories.screening.labelled.tokens import Look, Token, Tokens
 from memories.screening.safe_patterns import Match, Pattern
+from memories.screening.spelling import Folded
 
 
 class Cue(Enum):
     """The type of a label, which determines the values near the label that count as secrets."""
 
     PASSWORD = "password"  # words, numbers and codes
-    CODE = "code"  # numbers and codes of doors and devices; words only after "is"
+    CODE = "code"  # numbers and codes of doors and devices; words count only after "is"
     KEY = "key"  # long strings of letters and digits
     PHRASE = "phrase"  # many words
     PATTERN = "pattern"  # a swipe over a grid, or turns of a dial
@@ -46,10 +48,39 @@ LABELS: tuple[Label, ...] = tuple(
 )
 
 
+class LabelledText:
+    """A normalised text with its tokens and the positions of its labels, each computed once."""
+
+    def __init__(self, folded: Folded) -> None:
+        self.folded, self.text = folded, folded.text
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        return Tokens(self.text, self.folded)
+
+    @cached_property
+    def labels(self) -> tuple[list[tuple[int, int]], ...]:
+        """The spans of each label in `LABELS`."""
+        return tuple(
+            [match.span() for match in label.pattern.finditer(self.text)] for label in LABELS
+        )
+
+    @property
+    def label_starts(self) -> Iterator[int]:
+        return (start for spans in self.labels for start, _ in spans)
+
+    def end_of_labels(self, most: int) -> int:
+        """Return the start of the label after the first `most` labels, or the text's length."""
+        if len(self.text) <= most:
+            return len(self.text)
+        places = sorted(self.label_starts)
+        return places[most] if len(places) > most else len(self.text)
+
+
 _WORDS = safe_patterns.sets("vocabulary")
 _P = safe_patterns.compiled("vocabulary")
 
-FARTHEST = 20  # most tokens between a label and its value
+FARTHEST = 20  # maximum number of tokens between a label and its value
 BACK = 9
 QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"', "《": "》", "【": "】"}
 LONGEST_QUOTED = 120
@@ -114,7 +145,8 @@ def is_a_figure_of_speech(text: str, start: int, said: str) -> bool:
     """Return whether a label has another meaning here, as "code" has in "area code".
 
     流量密码 ("key to traffic") is a figure of speech. mm是 and kl是 ("pw is") announce a secret
-    before ASCII characters. Before Chinese characters, they ask what the letters mean.
+    only before ASCII characters. Before Chinese characters, they explain or ask what the letters
+    mean.
     """
     if said.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
@@ -143,9 +175,10 @@ def pair_look(rest: str) -> bool:
 
 
 def is_alike(one: Token, other: Token) -> bool:
-    """Return whether token `one` continues the value that token `other` is part of.
+    """Return whether token `one` may belong to the same value as token `other`.
 
-    Digits follow digits; codes follow codes of similar length.
+    Only digits may follow digits. A code may be followed by another code or by a number of at least
+    three digits, if the lengths are similar.
     """
     if other.look == Look.DIGITS:
         return one.core.isdigit() or one.look == Look.DIGITS
@@ -228,7 +261,7 @@ _ENDS_ZH = _COMMON["ends_zh"]
 def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
     """Return whether plain words directly after "the password is" are the password.
 
-    With `by_sign`, the words follow a sign ("password: …"), and nearly any words are the password.
+    With `by_sign`, the words follow a sign ("password: …"), so nearly any words are accepted.
     """
     first = words[0].lower().strip("'\"")
     if by_sign:

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 
 from conversations import selectors
 from conversations.block.assembly import LAYER_SHARE, LAYERS, SHARES
-from conversations.block.context import PREVIEW_MISSES, Context, preview
+from conversations.block.builder import PREVIEW_MISSES, Context, preview
 from conversations.models import Conversation, ConversationKind, Episode, Message, Role
 from conversations.selectors import Window
 from foundation.errors import NotFound
@@ -141,7 +141,7 @@ def _window(user: User, conversation: Conversation, window: Window) -> dict[str,
 
 
 def _masked(messages: Sequence[Message]) -> Sequence[Message]:
-    """Mask the secrets in the messages, as the prompt does; the messages must not be saved."""
+    """Mask the secrets in the messages in place, as in the prompt; never save these messages."""
     said = masking.masked_together([one.content for one in messages])
     for message, text in zip(messages, said, strict=True):
         message.content = text
@@ -174,7 +174,7 @@ _LAYERS = (
     "episodes",
 )
 _OF_MEMORIES = ("constraints", "preferences", "memories")
-_WORTH_TELLING = 0.005  # minimum relevance
+_WORTH_TELLING = 0.005  # minimum relevance of a missed memory, except the first
 SLID_OUT = 4  # number of messages before the window that are shown
 
 
@@ -212,7 +212,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class Likeness:
-    """An episode with its similarity to the question; `is_in` means that the prompt has it."""
+    """An episode with its similarity to the question, or None if no question was asked.
+
+    `is_in` is True if the episode is part of the prompt.
+    """
 
     episode: Episode
     similarity: float | None
@@ -261,8 +264,8 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
 def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
     """Return relevant memories that aren't in the prompt, at most `PREVIEW_MISSES`.
 
-    Recalled memories that didn't fit in the token budget come first, followed by the most similar
-    memories that weren't recalled.
+    Recalled memories that didn't fit in the token budget come first, followed by the most relevant
+    memories that weren't recalled. Memories of very low relevance are left out, except the first.
     """
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]

@@ -1,7 +1,7 @@
 """The fixed sentences and headings of the memory block, in English and Chinese.
 
-`conversations.block` renders the block with them. They stand below it because learning recognises
-a block that a client has sent back in a message.
+`conversations.block` uses them to render the block. They are defined in this lower layer because
+learning also uses them, to recognise a block that a client has sent back in a message.
 """
 
 from collections.abc import Mapping

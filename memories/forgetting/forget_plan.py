@@ -1,8 +1,8 @@
 """Compute how texts change when some of their sources are forgotten, without database access.
 
 A version of a memory (`Text`) depends on its sources (`VersionSource`). A version that was merged,
-consolidated, restored or derived also depends on other versions (`inputs`), and has copies of their
-sources.
+consolidated, restored or derived also depends on other versions (`inputs`), and contains copies of
+their sources.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ class VersionSource:
 class Text:
     """A version of a memory's text, and what it depends on.
 
-    `sources` holds the sources, oldest first. The first source that none of the inputs has is the
-    source of `candidate`, the statement that this version added. The content of a `consolidated`
-    version is a list of the texts of its inputs, as the bundled consolidator writes it.
+    `sources` is ordered oldest first. `candidate` is the statement that this version added; it
+    comes from the first source that the inputs don't share. `by_person` means that a user or client
+    wrote the text. The content of a `consolidated` version is a list of the texts of its inputs, as
+    written by the bundled consolidator.
     """
 
     id: int
@@ -68,10 +69,10 @@ def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outc
     """Return the outcome for each version, by id.
 
     All versions of the memories in `gone` are erased. Any other version is kept if its own
-    statement and its inputs are unchanged, or if the person wrote it and one of its sources
-    remains. Otherwise the version is derived again from the remaining inputs and its own statement,
-    or erased if neither remains. Inputs have smaller ids than the versions made from them, so
-    versions are processed in the order of their ids.
+    statement and its inputs are unchanged, or if it is `by_person` and one of its sources remains.
+    Otherwise the version is derived again from the remaining inputs and its own statement, or
+    erased if neither remains. Versions are processed in the order of their ids, since inputs have
+    smaller ids than the versions made from them.
     """
     by_id = {one.id: one for one in texts}
     outcomes: dict[int, Outcome] = {}
@@ -121,8 +122,8 @@ def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
     """Return the statement that the version's own sources still support, or "".
 
-    Own sources are those that no input has. If the first own source is forgotten, return the
-    statement of another own source.
+    Own sources are those that the inputs don't share. If the first own source or any joint own
+    source is forgotten, return the statement of another own source.
     """
     own = _own_sources(text, by_id)
     if not own:

@@ -1,4 +1,4 @@
-"""The texts that ranking takes and the results that it returns, always for a single user."""
+"""The input and the results of ranking, always for a single user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""Find the memories that were learned, changed, ended or forgotten within seven days, and mail it.
+"""Summarize a week's changes (memories learned, changed, ended or forgotten), and email the counts.
 
-The days are those of the person's time zone. The result is computed from the memories each time and
+Days begin and end in the user's time zone. The summary is computed from the memories each time and
 isn't stored. Memories that aren't active are left out; forgotten memories are only counted. The
 weekly email contains only counts and a link.
 """
@@ -85,11 +85,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Week:
-    """What happened to the memories within seven days.
+    """The changes to a user's memories within seven days.
 
     `sections` holds only sections with memories. `earlier` is the last day of the previous week, or
-    None if no memory is older. `later` is the last day of the next week, but today at the latest;
-    it is None if `last` is today.
+    None if no memory was created before `first` or long-term memory is off. `later` is the last day
+    of the next week, but today at the latest; it is None if `last` is today.
     """
 
     first: date
@@ -105,7 +105,7 @@ class Week:
 
 
 def week_of(user: User, *, last: date | None = None) -> Week:
-    """Return the seven days that end with `last` (by default, and at the latest, today).
+    """Return the week whose last day is `last`, or today if `last` is None or in the future.
 
     The week is empty while long-term memory is off.
     """
@@ -190,8 +190,8 @@ def send_weekly_mail(run: Run) -> None:
     """Send an email with the counts of the week that ended on Sunday, unless the week is empty.
 
     Safe to run twice: the email is marked as sent before it is sent. If the worker dies in between,
-    no email is sent for this week. If sending certainly failed, the mark is removed and the
-    operation is retried.
+    no email is sent for this week. If the email was definitely not sent, the mark is removed and
+    the operation is retried.
     """
     user = run.user()
     if user is None:

@@ -65,24 +65,20 @@ def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryIn
     )
 
 
-def place_of(data: Mapping[str, Any]) -> Place:
-    return Place(*(data.get(name, "") for name in PLACE))
-
-
 def prepare(given: MemoryInput) -> Prepared:
     """Validate, summarize and embed a page; call this function outside a transaction.
 
     A missing summary and missing tags are derived from the text. Raise `Invalid`, which names the
     fields, if a field is invalid.
     """
-    given = with_project(given)
+    given = add_default_project(given)
     told = digest(given.content)
     given = replace(given, summary=given.summary or told.summary, tags=given.tags or told.tags)
     longest = settings.MAX_INGEST_CHARS
     return direct_writes.prepare(given, origin=Origin.AGENT, longest=longest, describes=False)
 
 
-def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
+def add_default_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
     """Return the input, with the default project if its kind needs a project and none is given.
 
     Otherwise a memory of a project kind would appear in the prompts of every chat. Raise `Invalid`
@@ -99,8 +95,8 @@ def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryIn
 def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:
     """Compare a page with all memories of the project, of any kind, and store it.
 
-    A newer edition keeps the memory's id, and the old text becomes a version. A user's writes are
-    processed one after another, so a page that two machines send at once becomes one memory. Raise
+    A newer edition keeps the memory's id, and the old text becomes a version. A user's pages are
+    stored one at a time, so a page that two machines send at once becomes one memory. Raise
     `Conflict` while memory is off (`memory_off`) or the user is being forgotten
     (`being_forgotten`), and `Invalid` if a field is invalid.
     """
@@ -134,8 +130,3 @@ def find(
     found = search.search(query, user=user, types=("memory",), filters=filters, limit=limit)
     rows = memories_by_ids(user, [one.id for one in found.results])
     return [Found(rows[one.id], one) for one in found.results if one.id in rows]
-
-
-def key_of(*, key: str | None, name: str | None) -> str:
-    """Return the project's key, derived from its name if necessary; "" if neither is given."""
-    return key or projects.slug(name or "")
