@@ -1,4 +1,4 @@
-"""What was said: conversations, their messages and turns, the chat, and the memory block.
+"""Conversations with their messages and turns, the chat, and the memory block.
 
-Use cases may use `memories` and `ops`. Models may use only the models of `ops`.
+Use cases may import `memories` and `ops`. Models may import only the models of `ops`.
 """

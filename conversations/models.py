@@ -24,8 +24,8 @@ class Conversation(Record):
     """A conversation of one person. `external_id` is the id that the chat product uses for it.
 
     `last_number` is the number of the newest message. It is incremented under the row lock, so
-    numbers are ordered without gaps. `speakers` holds the names of the people who speak in the
-    messages; a search gives these names more weight. Turns up to the message number
+    numbers are assigned in order and without gaps. `speakers` holds the names of the people who
+    speak in the messages; a search gives these names more weight. Turns up to the message number
     `examined_through` were examined together, to find facts that only several turns reveal.
     Messages up to the number `flushed_through` were sent by a client before it dropped them from
     its own context. `hidden_at` is set while the conversation is being forgotten.
@@ -98,7 +98,7 @@ class Role(models.TextChoices):
 
 
 class Learning(models.TextChoices):
-    """States whether memories are learned from a user message before it has a reply.
+    """Whether memories are learned from a user message before it has a reply.
 
     WITH_TURN: the message is processed only together with its reply. WAITS: it is processed alone
     if no reply comes before it leaves the window or the conversation becomes inactive. DONE: it was
@@ -127,7 +127,7 @@ class Withheld(models.TextChoices):
 
 
 class ToldAs(models.TextChoices):
-    """Determines which time of a message is compared with the time of a request to forget.
+    """Which time of a message is compared with the time of a request to forget.
 
     Something that was forgotten may be learned again only from a message that is newer than the
     request. TO_US: the message was received in a turn or the chat; its time is `recorded_at`.
@@ -141,13 +141,13 @@ class ToldAs(models.TextChoices):
 
 
 class RolePlay(models.TextChoices):
-    """Says whether a role play began or ended with a user message.
+    """Whether a role play begins or ends with this user message.
 
-    The messages between are read with the one that began it as context, so that nothing is learned
-    from what the person says as somebody else.
+    Until the role play ends, each message is read with the message that began it as context, so
+    that nothing is learned from what the person says in character.
     """
 
-    GOES_ON = ""  # also if there is none
+    GOES_ON = ""  # neither begins nor ends
     BEGINS = "begins"
     ENDS = "ends"
 
@@ -269,8 +269,8 @@ class Turn(Record):
 class Summary(Record):
     """One version of the rolling summary of a conversation.
 
-    It covers the messages up to `through_number`. The newest visible version is the current one;
-    older versions are kept.
+    It covers the messages from `from_number` to `through_number`. The newest visible version is the
+    current one; older versions are kept.
     """
 
     personal_data = True
@@ -307,10 +307,7 @@ class Summary(Record):
 
 
 class Episode(Record):
-    """A turn that is indexed by a vector, so that a search can find it by meaning.
-
-    The indexed text is the text of the turn.
-    """
+    """A turn whose text is indexed as a vector, so that a search can find it by meaning."""
 
     personal_data = True
     words = ()

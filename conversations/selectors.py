@@ -18,7 +18,7 @@ from ops.models import User
 
 @dataclass(frozen=True)
 class Window:
-    """The newest completed messages that fit the token budget, oldest first."""
+    """The newest completed messages of a conversation, as chosen by `window_of`, oldest first."""
 
     messages: tuple[Message, ...]
     tokens: int
@@ -40,7 +40,7 @@ def messages_of(user: User, conversation: Conversation) -> QuerySet[Message]:
 def message_of(user: User, reference: str, *, conversation: Conversation | None = None) -> Message:
     """Return the message with this id, which is our id or the client's own id.
 
-    A client's ids are unique within one conversation only: `conversation` is required if two
+    A client's ids are unique only within one conversation: `conversation` is required if two
     conversations use the same id. Raise `NotFound` if there is no such message, and `Invalid` if
     `conversation` is required but missing.
     """
@@ -48,7 +48,7 @@ def message_of(user: User, reference: str, *, conversation: Conversation | None 
     rows = Message.objects.filter(user=user, **{column: reference})
     if conversation is not None:
         rows = rows.filter(conversation=conversation)
-    found = rows.select_related("conversation", "feedback")[:2]
+    found = rows.select_related("conversation", "feedback", "turn_as_reply__user_message")[:2]
     if len(found) > 1:
         text = "Several conversations have a message with this id. Say which one."
         raise Invalid.field("conversation_id", text)
@@ -97,7 +97,7 @@ SELECT edge.public_id FROM edge
 """
 
 
-def compacted_before(user: User, conversation: Conversation) -> str:
+def first_message_after_summary(user: User, conversation: Conversation) -> str:
     """Return the id of the window's first message; "" if no summary covers earlier messages.
 
     The window is defined by `window_of`.
@@ -113,7 +113,7 @@ def conversation_by(user: User, pk: int) -> Conversation | None:
     return next(iter(_read(Conversation, where, [pk, user.pk])), None)
 
 
-def completed_between(
+def messages_between(
     user: User, conversation: Conversation, *, after: int, before: int, most: int
 ) -> list[Message]:
     """Return at most `most` completed messages with `after` < number < `before`, oldest first."""

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from conversations import selectors
-from conversations.forgetting.message_erasure import leave_conversation
+from conversations.forgetting.message_erasure import recount_conversation
 from conversations.models import (
     Conversation,
     Episode,
@@ -39,8 +39,8 @@ from memories.extraction import masking
 from memories.learning import learnability
 from ops.accounts import users
 from ops.models import User
-from ops.portable_rows import Loading, Unfit, objects_out
-from ops.registry import Page, Rows, RowsUnder, reads_well, register
+from ops.portable_rows import Loading, Unfit, exported_objects
+from ops.registry import Page, Rows, RowsUnder, register, register_readable_pages
 
 BAD_ID = gettext_noop("an id is empty, too long or holds control characters")
 TOO_LONG = gettext_noop("the text is longer than is allowed here")
@@ -63,9 +63,9 @@ class ConversationRows(Rows):
 class MessageRows(Rows):
     """Exports and imports messages.
 
-    New messages of an existing conversation are appended at its end. If a file has no message ids,
-    its messages are numbered, so two files may use the same id for different texts. A message whose
-    id is already used for another text gets a new id.
+    New messages of an existing conversation are appended to it. Messages of a file without message
+    ids get running numbers as ids, so two files may use the same id for different texts. A message
+    whose id is already used for another text gets a new id.
     """
 
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
@@ -109,7 +109,7 @@ class MessageRows(Rows):
             newest = Message.everything.filter(conversation=pk).order_by("-number").first()
             numbers = conversation.last_number, last.get(pk, 0), newest.number if newest else 0
             updated_at = conversation.updated_at
-            leave_conversation(conversation)
+            recount_conversation(conversation)
             Conversation.everything.filter(pk=pk).update(
                 last_number=max(numbers), updated_at=updated_at
             )
@@ -221,17 +221,18 @@ register(
 )
 
 
-@reads_well
+@register_readable_pages
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield a page for each conversation, or for the conversation with this key, for the export.
+    """Yield the readable pages of an export: one for each conversation.
 
-    The file name of a page contains the day and the title of its conversation.
+    If `conversation` is a key, yield only the page of that conversation. The file name of a page
+    contains the day and the title of its conversation.
     """
     zone = ZoneInfo(users.settings_of(user).timezone)
     rows = Conversation.objects.filter(user=user)
     if conversation is not None:
         rows = rows.filter(pk=conversation)
-    for number, one in enumerate(objects_out(rows), start=1):
+    for number, one in enumerate(exported_objects(rows), start=1):
         day = localtime(one.created_at, zone).date().isoformat()
         name = file_name(one.title, fallback=_("Conversation"))
         yield Page(f"conversations/{number:04d} {day} {name}.md", _message_lines(user, one, zone))
@@ -247,7 +248,7 @@ def _message_lines(user: User, conversation: Conversation, zone: ZoneInfo) -> It
     yield f"*{_moment(conversation.created_at, zone)} · {words}*"
     yield ""
     yield from _summary_page(user, conversation)
-    for message in objects_out(selectors.messages_of(user, conversation)):
+    for message in exported_objects(selectors.messages_of(user, conversation)):
         yield f"**{_who(message)}** · {_moment(message.created_at, zone)}"
         yield ""
         yield quoted(message.content)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from conversations.pages import chat, data_management, deletions, forget_cards, turns
+from conversations.pages import chat, data_management, deletions, forget_receipts, message_actions
 
 _ONE = "c/<str:conversation_id>/"
 _DATA = "memory/data/"
@@ -17,18 +17,20 @@ urlpatterns = [
     path(f"{_ONE}export/", data_management.conversation_export, name="conversation_export"),
     path(f"{_ONE}clear/", deletions.conversation_clear, name="conversation_clear"),
     path(f"{_ONE}delete/", deletions.conversation_delete, name="conversation_delete"),
-    path("messages/<str:message_id>/forget/", turns.message_forget, name="message_forget"),
-    path("forgets/<str:op_id>/", forget_cards.forget_receipt, name="forget_receipt"),
+    path(
+        "messages/<str:message_id>/forget/", message_actions.message_forget, name="message_forget"
+    ),
+    path("forgets/<str:op_id>/", forget_receipts.forget_receipt, name="forget_receipt"),
     path(
         "messages/<str:message_id>/remember/",
-        turns.message_remember,
+        message_actions.message_remember,
         name="message_remember",
     ),
-    path("messages/<str:message_id>/rate/", turns.message_rate, name="message_rate"),
-    path("turns/<str:turn_id>/undo/", turns.turn_undo, name="turn_undo"),
-    path("turns/<str:turn_id>/forget/", turns.turn_forget, name="turn_forget"),
-    path("turns/<str:turn_id>/lessons/", turns.turn_lessons, name="turn_lessons"),
-    path("turns/<str:turn_id>/owner/", turns.turn_owner, name="turn_owner"),
+    path("messages/<str:message_id>/rate/", message_actions.message_rate, name="message_rate"),
+    path("turns/<str:turn_id>/undo/", message_actions.turn_undo, name="turn_undo"),
+    path("turns/<str:turn_id>/forget/", message_actions.turn_forget, name="turn_forget"),
+    path("turns/<str:turn_id>/lessons/", message_actions.turn_lessons, name="turn_lessons"),
+    path("turns/<str:turn_id>/owner/", message_actions.turn_owner, name="turn_owner"),
     path(f"{_DATA}export/", data_management.export_everything, name="export_everything"),
     path(
         f"{_DATA}export/<str:op_id>/download/",

@@ -1,6 +1,6 @@
-"""What the apps stand on: database and text helpers, providers of models, and the embedded servers.
+"""The base layer of all apps: database and text helpers, model providers, and embedded servers.
 
-Nothing here knows an app: `memcenter`, `ops`, `conversations` or `memories`.
+Nothing here depends on an app (`memcenter`, `ops`, `conversations` or `memories`).
 """
 
 import os

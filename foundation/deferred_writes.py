@@ -1,8 +1,8 @@
 """Deferred writes: database writes that run after the response has been sent.
 
-The thread that sent the response runs its writes before it takes the next request, so writes can't
-pile up. A server that is asked to stop first finishes the waiting writes. A killed process loses
-its waiting writes.
+The thread that sent a response runs the deferred writes before it takes the next request, so writes
+can't pile up. A process that stops waits a few seconds for its deferred writes. If a process is
+killed, its waiting writes are lost.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class DeferredWrites:
     def run(self) -> None:
         """Run all deferred writes of the response.
 
-        If a write fails, the type of the error is logged and the next write runs.
+        If the database fails during a write, the type of the error is logged and the next write
+        runs. After any other error, the remaining writes are discarded.
         """
         try:
             while self._writes:
@@ -88,7 +89,7 @@ def collect() -> Iterator[DeferredWrites]:
 
 
 def wait_until_done(*, within: float) -> bool:
-    """Wait until no thread has deferred writes. Return False if `within` seconds aren't enough."""
+    """Wait at most `within` seconds for all deferred writes to run; return whether they have."""
     with _done:
         return _done.wait_for(lambda: not _count, timeout=within)
 

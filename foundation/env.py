@@ -1,4 +1,4 @@
-"""Typed readers of environment variables. A bad value stops the start with a clear message."""
+"""Typed readers of environment variables. An invalid value aborts startup with a clear message."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,10 @@ _environment = FileAwareEnv(strip_whitespace=True)
 
 
 def text(name: str, default: str = "") -> str:
-    """Return the value of the variable `name`, or the content of the file named in `name`_FILE."""
+    """Return the content of the file that `{name}_FILE` names, else the variable `name`.
+
+    If neither is set, return `default`. Raise `BadSetting` if the file can't be read.
+    """
     try:
         return str(_environment.str(name, default))
     except ValueError as error:
@@ -67,7 +70,10 @@ def _parsed(
 
 
 def options(name: str, default: dict[str, Any]) -> dict[str, Any]:
-    """Parse the JSON object in a variable. Raise `BadSetting` for any other value."""
+    """Parse the JSON object in a variable; return `default` if the variable is empty or not set.
+
+    Raise `BadSetting` for any other value.
+    """
     raw = text(name)
     if not raw:
         return default
@@ -85,7 +91,10 @@ def words(name: str, default: str = "") -> list[str]:
 
 
 def pairs(name: str) -> dict[str, str]:
-    """Parse the comma-separated list of `name=value` in a variable."""
+    """Parse the comma-separated `name=value` pairs in a variable.
+
+    Raise `BadSetting` if a name, a value or the `=` is missing.
+    """
     found = {}
     for word in words(name):
         key, equals, value = word.partition("=")
@@ -98,7 +107,8 @@ def pairs(name: str) -> dict[str, str]:
 def database(name: str) -> dict[str, Any]:
     """Return Django's database settings for the `postgresql://` URL in a variable.
 
-    `?host=/folder` in the URL connects by a Unix socket in that folder.
+    With `?host=/folder` in the URL, the connection uses the Unix socket in that folder. Raise
+    `BadSetting` if the variable is missing or contains another kind of URL.
     """
     raw = text(name)
     if not raw:

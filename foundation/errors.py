@@ -61,7 +61,7 @@ class NotAllowed(ApplicationError):
 
 
 class TryAgain(ApplicationError):
-    """An operation met a temporary problem, and is retried after a delay."""
+    """An operation hit a temporary problem, and will be retried after a delay."""
 
     code = "try_again"
 
@@ -69,8 +69,9 @@ class TryAgain(ApplicationError):
 class ProviderError(Exception):
     """A model or embedder failed. The message never contains the text sent to it.
 
-    `uses_up` says whether the failure counts as one of the operation's limited attempts. An invalid
-    answer counts; a server that is down doesn't.
+    `retryable` says whether the same call may succeed later. `uses_up` says whether the failure
+    counts towards the operation's maximum number of attempts. An invalid answer counts; a server
+    that is down doesn't.
     """
 
     uses_up = False

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.core.files.storage import Storage
 from django.utils.translation import gettext_noop
 
-DEEPEST = 12  # levels of folders; deeper levels come from a circular link
+DEEPEST = 12  # folder levels; deeper nesting can only come from a circular link
 DISK_FULL = gettext_noop(
     "There isn’t enough disk space. Nothing was left half done. Please try again later."
 )
@@ -18,7 +18,8 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def names_below(storage: Storage, folder: str, *, deepest: int = DEEPEST) -> Iterator[str]:
     """Yield the paths of all files below a folder of the storage, relative to that folder.
 
-    Raise `FileNotFoundError` if the folder doesn't exist.
+    Folders nested more than `deepest` levels deep are skipped. Raise `FileNotFoundError` if the
+    folder doesn't exist.
     """
     folders, files = storage.listdir(folder)
     yield from files

@@ -16,7 +16,7 @@ def write(prefix: str, number: int) -> str:
     return prefix + "".join(ALPHABET[(number >> shift) & 31] for shift in range(0, 130, 5))
 
 
-def is_ours(text: str) -> bool:
+def resembles_public_id(text: str) -> bool:
     """Return whether an id chosen by a client could be mistaken for one of our public ids."""
     return text.startswith(PREFIXES)
 
@@ -24,7 +24,7 @@ def is_ours(text: str) -> bool:
 _ONE = re.compile(f"[a-z]{{2,5}}_[{ALPHABET}]{{26}}")
 
 
-def is_one(text: str) -> bool:
+def is_public_id(text: str) -> bool:
     """Return whether the whole text is a public id as returned by `make`."""
     return _ONE.fullmatch(text) is not None
 

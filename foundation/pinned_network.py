@@ -1,4 +1,4 @@
-"""Connections to one IP address that was checked, with one deadline for the whole request.
+"""Connections to a single, already checked IP address, with one deadline for the whole request.
 
 Import this module only where a request is sent, since `httpcore2` occupies 2 MB of memory.
 """
@@ -17,7 +17,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
     """Connects to `address`, whatever host is requested.
 
     The host name isn't resolved again; it is used only for the headers and the certificate.
-    `deadline` is a time of `time.monotonic`.
+    `deadline` is a point in time of `time.monotonic`.
     """
 
     def __init__(self, address: str, *, deadline: float) -> None:
@@ -38,9 +38,9 @@ class PinnedBackend(httpcore2.NetworkBackend):
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A stream whose steps end by the deadline.
+    """A stream whose reads and writes all end by the deadline.
 
-    Time-outs of single steps don't suffice: a server that sends byte by byte never exceeds them.
+    A time-out for each read isn't enough: a server that sends one byte at a time never exceeds it.
     """
 
     def __init__(self, stream: httpcore2.NetworkStream, deadline: float) -> None:

@@ -16,7 +16,7 @@ def is_checkout() -> bool:
 
 
 def program_name() -> str:
-    """Return the name of the program with which people run our commands."""
+    """Return the name of the program that people use to run our commands."""
     return "manage.py" if is_checkout() else "memcenter"
 
 

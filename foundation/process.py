@@ -1,9 +1,9 @@
 """Helpers for a whole process: values created once, and limits on processor time.
 
-A regular expression may block the interpreter for minutes. Meanwhile no other thread and no Python
-signal handler runs. When the process has used up its time, the kernel therefore sends a signal that
-ends the process. Before the process ends, `faulthandler` writes the stack: names of files and
-functions, no values.
+A regular expression may block the interpreter for minutes, during which no other thread and no
+Python signal handler runs. When a process has used up its time, the kernel therefore sends a signal
+that ends the process. First, `faulthandler` writes the stack: names of files and functions, but no
+values.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
     """Decorate a function without arguments so that it runs only once per process.
 
     With `functools.cache` alone, two threads may each create a value. The cache keeps only one of
-    the two values, while a thread may still use the other value. If that value is a Redis client,
-    for example, its connections are closed as soon as the client is garbage-collected.
+    the two, while a thread may still be using the other. If that other value is a Redis client, for
+    example, its connections are closed as soon as it is garbage-collected.
     """
     cached, lock = functools.cache(make), threading.Lock()
 

@@ -1,9 +1,9 @@
 """Log formats, the request id that all log lines of a request share, and OpenTelemetry spans.
 
-Log lines contain ids, never content. Spans contain routes, kinds, times and outcomes, but neither
-content nor URLs, which contain ids. Only the type and the place of an exception are recorded, since
-its message may quote user input. Everything caused by one request belongs to one trace, whose id is
-the request id.
+Log lines contain ids, never content. Spans contain routes, operation ids and kinds, times and
+outcomes, but neither content nor URLs. Only the type and the place of an exception are recorded,
+since its message may quote user input. If the request id has 32 hexadecimal digits (hyphens don't
+count), it is the trace id, so that a request and the operations that it enqueued share one trace.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ REQUEST_ID = "X-Request-ID"
 
 
 @contextmanager
-def of_request(given: str) -> Iterator[str]:
+def use_request_id(given: str) -> Iterator[str]:
     """Set the request id for everything that is logged in the block, and yield it.
 
-    The id is `given`, which a proxy may have sent, if it has the usual form. Otherwise the id is
-    new. Operations enqueued in the block, model calls and webhook deliveries carry the same id.
+    The id is `given` if that consists of 8 to 64 hexadecimal digits or hyphens; otherwise a new id
+    is created. Operations enqueued in the block, model calls and webhook deliveries carry the same
+    id.
     """
     chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
     token = _request_id.set(chosen)
@@ -52,14 +53,14 @@ def of_request(given: str) -> Iterator[str]:
 
 
 def request_id() -> str:
-    """Return the id of the current request, or of the request that enqueued this operation.
+    """Return the id of the current request, or of the request that enqueued the running operation.
 
     Return an empty string if there is no such request.
     """
     return _request_id.get()
 
 
-def passed_on() -> dict[str, str]:
+def outgoing_headers() -> dict[str, str]:
     """Return the headers that pass the request id on to other services."""
     return {REQUEST_ID: _request_id.get()} if _request_id.get() else {}
 
@@ -132,11 +133,11 @@ def span(name: str, attributes: Attributes) -> Iterator[Any]:
         return
     from opentelemetry.trace import StatusCode
 
-    tracer = provider(settings.OTEL_ENDPOINT).get_tracer("memcenter")
+    tracer = tracer_provider(settings.OTEL_ENDPOINT).get_tracer("memcenter")
     with tracer.start_as_current_span(
         name,
         attributes=dict(attributes),
-        record_exception=False,  # its message may quote what was sent
+        record_exception=False,  # the message may quote what was sent
         set_status_on_exception=False,
     ) as current:
         try:
@@ -153,13 +154,13 @@ def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], Http
 
         def answered(response: HttpResponse) -> HttpResponse:
             if current is not None:
-                _tell(current, request, response)
+                _record_response(current, request, response)
             return response
 
         yield answered
 
 
-def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
+def _record_response(current: Any, request: HttpRequest, response: HttpResponse) -> None:
     """Record the request's route and the response's status in the span.
 
     The path isn't recorded, since it contains ids.
@@ -176,8 +177,8 @@ def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
 
 
 @cache
-def provider(endpoint: str) -> TracerProvider:
-    """Return the tracer provider of this process, created for the first span.
+def tracer_provider(endpoint: str) -> TracerProvider:
+    """Return the tracer provider of this process, which is created with the first span.
 
     The provider isn't installed globally, since libraries would then add spans with arbitrary
     content.

@@ -1,6 +1,6 @@
 """The Django project: settings, URLs, REST, MCP, and the APIs of mem0 and OpenAI.
 
-The protocols use all apps. What the apps themselves stand on is in `foundation`.
+This package may use all apps. The code that the apps themselves are built on is in `foundation`.
 """
 
 import foundation  # noqa: F401 (first: it limits the threads of numpy)

@@ -82,11 +82,11 @@ def _version() -> str:
 
 
 def _mark_as_supervisor() -> None:
-    """Re-execute this process with the data folder in an environment variable.
+    """Re-execute this process with the data folder and `_MEMORY` in its environment.
 
-    Child processes inherit the variable, so that leftover child processes can be found later. The
-    process is re-executed because the kernel shows only the environment that a process started
-    with, not later changes.
+    Child processes inherit the variable with the data folder, so that they can be found later if
+    they are left running. The process is re-executed because the kernel shows only the environment
+    that a process started with, not later changes.
     """
     from foundation.embedded.process import MARK
 

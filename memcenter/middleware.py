@@ -53,8 +53,11 @@ def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
 
 @middleware
 def request_id(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Assign an id to each request; it appears in log lines and in the response."""
-    with telemetry.of_request(request.headers.get(telemetry.REQUEST_ID, "")) as name:
+    """Assign an id to each request, or use the id that a proxy sent in the request's header.
+
+    The id appears in log lines and in the response.
+    """
+    with telemetry.use_request_id(request.headers.get(telemetry.REQUEST_ID, "")) as name:
         with telemetry.request_span(request) as answered:
             response = answered(get_response(request))
         response.setdefault(telemetry.REQUEST_ID, name)
@@ -63,7 +66,7 @@ def request_id(request: HttpRequest, get_response: Handler) -> HttpResponse:
 
 @middleware
 def client_address(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Set REMOTE_ADDR to the client's address as reported by our own outermost proxy."""
+    """Set REMOTE_ADDR to the client's address as reported by our outermost proxy, if any."""
     passed = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if 0 < settings.PROXIES <= len(passed):
         request.META["REMOTE_ADDR"] = passed[-settings.PROXIES].strip()
@@ -79,7 +82,7 @@ def content_security_policy(request: HttpRequest, get_response: Handler) -> Http
 
 
 @middleware
-def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpResponse:
+def api_key_calls(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Call the view directly if the request is an API call with a key.
 
     Such a call skips the middleware that follows in `settings.MIDDLEWARE`, since sessions, CSRF
@@ -102,7 +105,7 @@ def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpRespons
 
 @middleware
 def compressed_lists(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Compress the admin's pages and the API reference, where most markup is repeated.
+    """Compress the admin's pages and the API reference, whose markup is mostly repetitive.
 
     Other pages aren't compressed. They contain secrets together with text that a person typed, and
     the size of the compressed page could reveal a secret (the BREACH attack).
@@ -118,7 +121,7 @@ def _brings_a_key(request: HttpRequest) -> bool:
 
 
 @middleware
-def who_acts(request: HttpRequest, get_response: Handler) -> HttpResponse:
+def audit_actor(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Set the actor for the audit log; in an API call, the view later sets the key as the actor."""
     if request.path.startswith(("/api/", "/v1/")):
         audit_log.set_actor("visitor", "api")
@@ -136,7 +139,7 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
 
 
 @middleware
-def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
+def require_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Redirect staff without two-step verification to the page where it can be turned on.
 
     Only requests for the admin and the People page are redirected, and only if STAFF_SECOND_STEP is
@@ -161,7 +164,10 @@ def _lacks(request: HttpRequest) -> bool:
 
 @middleware
 def personal_settings(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Activate the language and time zone of the signed-in person."""
+    """Activate the language and time zone of the signed-in person.
+
+    The person's settings are also stored in `request.user_settings`.
+    """
     if request.path.startswith("/api/") or not request.user.is_authenticated:
         return get_response(request)
     own = users.settings_of(request.user)
@@ -173,7 +179,7 @@ def personal_settings(request: HttpRequest, get_response: Handler) -> HttpRespon
         return get_response(request)
 
 
-def personal(request: HttpRequest) -> dict[str, Any]:
+def template_variables(request: HttpRequest) -> dict[str, Any]:
     """Return the template variables that every page needs.
 
     `language_model` is empty if the bundled rules are used instead of a model.

@@ -1,8 +1,8 @@
 """`/readyz` reports whether this instance works; `/metrics` returns metrics for Prometheus.
 
 The metrics consist of numbers and of names from our code, and contain no personal data. The numbers
-come from the database, so every process returns the same metrics. To stay fast, each query reads an
-index of recent or unfinished rows.
+come from the database and Redis, so every process returns the same metrics. To stay fast, the
+queries read only recent or unfinished rows, by an index.
 """
 
 from __future__ import annotations
@@ -104,7 +104,10 @@ Gauge = tuple[str, str, list[Sample]]
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics. Raise `Http404` if the request lacks the configured token."""
+    """Return the metrics.
+
+    Raise `Http404` if no token is configured or the request lacks the configured token.
+    """
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     wanted = settings.METRICS_TOKEN
     if not wanted or not hmac.compare_digest(given.encode(), wanted.encode()):
@@ -147,7 +150,7 @@ def _gauges() -> Iterator[Gauge]:
 def _open_operations() -> list[Sample]:
     rows = [
         row
-        for status in _OPEN  # one query each: every status has its own index
+        for status in _OPEN  # one query per status, since each status has its own partial index
         for row in Operation.objects.filter(status=status)
         .order_by()
         .values_list("kind", "status")

@@ -52,17 +52,17 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memcenter.middleware.content_security_policy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "memcenter.middleware.calls_with_a_key",
+    "memcenter.middleware.api_key_calls",
     "memcenter.middleware.compressed_lists",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "memcenter.middleware.who_acts",
+    "memcenter.middleware.audit_actor",
     "memcenter.middleware.personal_settings",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "memcenter.middleware.staff_second_step",
+    "memcenter.middleware.require_second_step",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -81,7 +81,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "memcenter.middleware.personal",
+                "memcenter.middleware.template_variables",
             ],
         },
     },
@@ -132,14 +132,14 @@ CELERY_BROKER_URL = _celery_redis_url
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Seconds to wait for the result of a process that ended, before a new process replaces it.
+# Seconds to wait for the result of a task whose process has ended, before the task counts as lost.
 CELERY_WORKER_LOST_WAIT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2}
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
-    # A message expires when the next one of its kind is due.
+    # Messages expire after `expires` seconds, so that they don't pile up while no worker runs.
     name: {"task": task, "schedule": schedule, "options": {"expires": expires}}
     for name, task, schedule, expires in (
         ("sweep", "ops.tasks.sweep", 5.0, 5),
@@ -185,7 +185,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin/"
-# Whether registration is open, until an owner decides on the People page.
+# Whether registration is open. This is the default until an owner decides on the People page.
 REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", False)
 # Whether the admin opens only for staff with two-step verification.
 STAFF_SECOND_STEP = env.flag("MEMCENTER_STAFF_SECOND_STEP", False)
@@ -340,7 +340,7 @@ RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
 IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
 EXPORT_HOURS = env.integer("MEMCENTER_EXPORT_HOURS", 24, least=1)
 SIGNIN_LINK_MINUTES = env.integer("MEMCENTER_SIGNIN_LINK_MINUTES", 10, least=1)
-# The weekly mail. It is offered only if a mail server is set.
+# The weekly mail is offered only if a mail server is configured.
 EMAIL_HOST = env.text("MEMCENTER_SMTP_HOST")
 EMAIL_PORT = env.integer("MEMCENTER_SMTP_PORT", 587, least=1)
 EMAIL_HOST_USER = env.text("MEMCENTER_SMTP_USER")
@@ -355,7 +355,8 @@ if EMAIL_HOST and "@" not in DEFAULT_FROM_EMAIL:
 WEBHOOKS_MAY_BE_PRIVATE = env.flag("MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE", False)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
 
-# Vectors are always in PostgreSQL. Another store can search them, after `manage.py movevectors`.
+# Vectors are always stored in PostgreSQL. After `manage.py movevectors`, they can be searched in
+# another store instead.
 VECTOR_STORE = env.choice("MEMCENTER_VECTOR_STORE", "pgvector", among=("pgvector", "milvus"))
 MILVUS_URI = env.text("MEMCENTER_MILVUS_URI")
 MILVUS_TOKEN = env.text("MEMCENTER_MILVUS_TOKEN")
@@ -366,8 +367,8 @@ if VECTOR_STORE == "milvus" and not MILVUS_URI:
 if not re.fullmatch(r"[A-Za-z_]\w{0,99}", MILVUS_PREFIX, re.ASCII):
     raise env.BadSetting("MEMCENTER_MILVUS_PREFIX", "must be letters, digits and underscores")
 
-# Extraction, arbitration and summaries use the bundled rules or the model of a server. If the model
-# fails, the operation is retried; with the fallback, the rules replace the model at once.
+# Extraction, arbitration and summaries use either the bundled rules or a model on a server. If the
+# model fails, the operation is retried later or, with the fallback, uses the rules at once.
 LANGUAGE_METHOD = env.choice("MEMCENTER_LANGUAGE_METHOD", "bundled", among=("bundled", "model"))
 MODEL_BASE_URL = env.text("MEMCENTER_MODEL_BASE_URL")
 MODEL_API_KEY = env.text("MEMCENTER_MODEL_API_KEY")
@@ -404,7 +405,7 @@ LONG_ANSWERS = env.integer("MEMCENTER_LONG_ANSWERS", 10, least=1)
 MODEL_PRICE_INPUT = env.number("MEMCENTER_MODEL_PRICE_INPUT", 0, high=100_000.0)
 MODEL_PRICE_OUTPUT = env.number("MEMCENTER_MODEL_PRICE_OUTPUT", 0, high=100_000.0)
 
-# Limits of the processor time of one operation, or of one step of an operation. A process that
+# Limits on the processor time of one operation, or of one step of an operation. A process that
 # exceeds its limit is ended.
 OPERATION_CPU_SECONDS = env.integer("MEMCENTER_OPERATION_CPU_SECONDS", 20, least=1)
 LONG_OPERATION_CPU_SECONDS = env.integer("MEMCENTER_LONG_OPERATION_CPU_SECONDS", 600, least=1)
@@ -413,11 +414,11 @@ OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)
 PROVIDER_PATIENCE_HOURS = env.integer("MEMCENTER_PROVIDER_PATIENCE_HOURS", 72)
 OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, least=1)
 
-# A web process that a call blocks for this many seconds of processor time is ended.
+# A web process is ended if a call blocks it for this many seconds of processor time.
 WEB_STUCK_SECONDS = env.integer("MEMCENTER_WEB_STUCK_SECONDS", 6, least=1)
 
-# The hour at which forgotten rows are erased from PostgreSQL's raw files, and the largest data
-# folder for which this is done.
+# The hour at which forgotten rows are erased from PostgreSQL's raw files, and the size in MB of the
+# largest data folder for which this is done.
 DISK_ERASURE_HOUR = env.integer("MEMCENTER_DISK_ERASURE_HOUR", 3)
 if DISK_ERASURE_HOUR > 23:
     raise env.BadSetting("MEMCENTER_DISK_ERASURE_HOUR", "must be an hour, 0 to 23")

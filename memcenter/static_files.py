@@ -1,4 +1,4 @@
-"""The storage of collected static files, which merges the stylesheet with the files it imports.
+"""A storage for collected static files that merges the stylesheet with the files it imports.
 
 On a slow connection, each separate file would delay the page. In development, the files aren't
 merged.

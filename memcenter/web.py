@@ -2,7 +2,7 @@
 
 `python -m memcenter.web --interface wsgi ... memcenter.wsgi:application` accepts Granian's own
 options. On SIGHUP, Granian starts a new process and ends the old one a fixed time later, when the
-new process may still be loading. This server waits until the new process listens.
+new process may still be loading. This server waits until the new process is listening.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ Finalize(
     None, deferred_writes.wait_until_done, kwargs={"within": _STOPPING_SECONDS}, exitpriority=1
 )
 
-# A hanging request may block all other requests of its process. The process is then ended, and the
-# server starts a new process.
+# A hanging request may block all other requests of its process. Such a process is ended, and the
+# server starts a new one.
 process.write_dump_to(sys.stderr)
 process.end_when_stuck(settings.WEB_STUCK_SECONDS)
 

@@ -1,4 +1,5 @@
-"""People, operations, the audit log, webhooks and what every forget shares.
+"""People, operations, the audit log, webhooks, and the parts shared by all forget operations.
 
-The app knows no other app: the others register their functions in `ops.registry`.
+The app doesn't import `conversations` or `memories`; these register their functions in
+`ops.registry`.
 """

@@ -1,4 +1,6 @@
-"""Open transactions for one person or for the system. No other module opens transactions.
+"""Open transactions for one person or for the system.
+
+Other modules open only savepoints, except that `ops.disk` also uses connections of its own.
 
 The row security policies of `foundation.database.schema` compare the owner of a row with the
 setting `memcenter.user`. Work that concerns several people (claiming operations, periodic sweeps,
@@ -11,19 +13,19 @@ Transactions that lock shared rows take their locks in this order, so that no de
    of them, so changes to one person's data run one after the other. Recording, recalling and
    reading don't take it, so they never wait for a forget operation or a worker.
 2. The person's row in `ops_user`. Each request to forget increments a counter there
-   (`erasure.start`). Data that was read before such a request is written only while that row is
-   locked and the counter is unchanged (`STILL_THERE`). A transaction that takes the role of owner
-   from somebody locks the rows of all owners, ordered by id (`users.check_not_last_owner`).
+   (`forget_steps.register_forget`). Data that was read before such a request is written only while
+   that row is locked and the counter is unchanged (`STILL_THERE`). A transaction that removes
+   somebody's owner role locks the rows of all owners, ordered by id (`users.check_not_last_owner`).
 3. The operation under whose lease the work is done (`Run.applying`).
 4. Other advisory locks: an idempotency key, a person's notes, files and projects, and the vectors
    of one embedder.
 5. A conversation, then its messages and turns, then memories and the rows that belong to them.
    Recording locks the person's settings, the conversation and its messages, and nothing else. A
    recall counts an access to a memory only if nobody has locked that memory.
-6. The head of the audit log's chain (`audit_chain.hold`).
+6. The head of the audit log's chain (`audit_chain.lock_head`).
 
-An import takes too long to hold the person's lock. It takes locks of earlier steps only if it
-doesn't have to wait for them. `tests/rules/test_lock_order.py` checks the locks taken by every API
+An import takes too long to hold the person's lock. It takes locks of earlier steps only if they are
+available without waiting. `tests/rules/test_lock_order.py` checks the locks taken by every API
 call, form, tool and operation.
 """
 
@@ -46,7 +48,8 @@ _PATIENCE = (
     f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
 )
 # Locks the person's row, unless there was a request to forget since `forgets` was read. If the
-# statement returns the row, data read at that time may be written; a new request to forget waits.
+# statement returns the row, data read since then may be written; a new request to forget waits for
+# the end of this transaction.
 STILL_THERE = """
 SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE"""
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
@@ -60,14 +63,14 @@ _SOFTLY = "set_config('synchronous_commit', 'off', true)"
 def as_user(
     user: User, *, durable: bool = True, changing: bool = False, at_once: bool = True
 ) -> Iterator[None]:
-    """Open a transaction for one person. Call no chat model or embedder inside it.
+    """Open a transaction for one person. Don't call a chat model or an embedder inside it.
 
     With `changing`, the transaction also takes the person's lock, which is needed to change
     existing rows. With `durable=False`, the commit doesn't wait for the disk. Use this for rows
     that may be lost if the machine crashes, such as the record of a search; nothing is lost if only
-    the process crashes. With `at_once=False`, the transaction begins together with its first
-    statement, which saves a round trip. Raise `RuntimeError` if a transaction is already open,
-    since that transaction may belong to another person.
+    the process crashes. With `at_once=False` (ignored with `changing`), the transaction begins
+    together with its first statement, which saves a round trip. Raise `RuntimeError` if a
+    transaction is already open, since that transaction may belong to another person.
     """
     with transaction.atomic(durable=True):
         lock = (_LOCK_PERSON.format(int(user.pk)),) if changing else ()
@@ -84,7 +87,8 @@ def as_user(
 def lock_person(user: User) -> None:
     """Take the person's lock until the transaction ends, so that nobody else changes their rows.
 
-    Call it before locking any of the rows. A second call in the same transaction costs nothing.
+    Call it before locking any of these rows. In the person's own transaction (`as_user`), a second
+    call sends no statement.
     """
     if _locked.get() != user.pk:
         statements.rows(f"SELECT {_LOCK_PERSON.format(int(user.pk))}")
@@ -119,7 +123,7 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def reading_all_rows() -> Iterator[None]:
+def read_all_rows() -> Iterator[None]:
     """Allow the block to read the rows of all people, inside the transaction of one person.
 
     Use it to check that a name is unique or that another owner remains. The block must neither show
@@ -162,7 +166,7 @@ class LastStatement(ABC):
         """Return the SQL text and its values."""
 
     def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:  # noqa: B027 (few need it)
-        """Process the rows that the statement has returned."""
+        """Process the rows returned by the statement."""
 
     def __call__(self) -> None:
         self.answered(statements.rows(*self.statement()))
@@ -178,7 +182,7 @@ class Gathered(LastStatement):
     ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
 
     def add(self, id_: str) -> None:
-        """Add the id to an equal registered statement, or else register this statement."""
+        """Add the id to an equal statement if one is registered, else register this statement."""
         waiting = (
             act for act in before_commit_actions() if isinstance(act, Gathered) and act == self
         )

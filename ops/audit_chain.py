@@ -1,10 +1,10 @@
-"""The hash chain that protects the audit log, and the receipts of forget operations.
+"""The hash chain that protects the audit log and the receipts of forget operations.
 
-Each sealed event contains the hash of the previous one. Receipts are part of the chain too. Adding
-an event (`ops.audit_log`) never waits for others; the event first appears in `UnsealedEvent`.
-Sealing then assigns events their places in the chain, in batches and under a lock on the chain's
-head. An event of a long transaction appears when that transaction commits, and is then sealed once.
-No other module computes the hashes of events and receipts.
+An event's seal contains its number, its hash and the hash of the previous event. A receipt belongs
+to the chain through an event that contains its hash. Adding an event (`ops.audit_log`) never waits
+for other transactions; the event is first listed in `UnsealedEvent`. Sealing then assigns events
+their places in the chain, in batches and under a lock on the chain's head. An event becomes visible
+to sealing when its transaction commits. No other module computes the hashes of events and receipts.
 """
 
 from __future__ import annotations
@@ -70,15 +70,15 @@ def seal() -> int:
     count = 0
     while True:
         with as_system():
-            head = hold()
+            head = lock_head()
             oldest = [pk for (pk,) in statements.rows(_OLDEST, [_BATCH])]
-            add(list(AuditEvent.objects.filter(pk__in=oldest).order_by("pk")), after=head)
+            seal_events(list(AuditEvent.objects.filter(pk__in=oldest).order_by("pk")), after=head)
         count += len(oldest)
         if len(oldest) < _BATCH:
             return count
 
 
-def hold() -> Link:
+def lock_head() -> Link:
     """Lock the chain's head until the transaction ends, and return the newest link.
 
     Take this lock after all others. Only sealing and issuing a receipt need it. The row of the head
@@ -92,7 +92,7 @@ def hold() -> Link:
     return Link(*found[0])
 
 
-def add(events: Sequence[AuditEvent], *, after: Link) -> None:
+def seal_events(events: Sequence[AuditEvent], *, after: Link) -> None:
     """Seal these events in the given order, after the newest link, which must be locked."""
     if not events:
         return
@@ -147,17 +147,18 @@ def tail() -> Tail:
 
 
 def first_break() -> str | None:
-    """Return the id of the first event or receipt that was tampered with, or None.
+    """Return where the audit log was first tampered with, or None.
 
-    This detects an event or receipt that was changed, moved, removed, or cut off at the end, and an
-    unsealed event that isn't in the list of unsealed events. It doesn't detect that an event was
-    removed before it was sealed.
+    The result is for example `event 12`, `after event 12` or the id of a receipt. This detects
+    an event or receipt that was changed, moved, removed, or cut off at the end, and an unsealed
+    event that isn't in the list of unsealed events. It doesn't detect that an event was removed
+    before it was sealed.
     """
     return _broken_link(AuditHead.objects.first()) or _stray()
 
 
 def _broken_link(head: AuditHead | None) -> str | None:
-    """Return the first broken link of the chain, or None.
+    """Return where the chain is first broken, or None.
 
     `head` must be read before the links, so that links added meanwhile don't count as a break.
     """
@@ -207,11 +208,13 @@ def _links() -> Iterator[list[_Sealed]]:
         events = AuditEvent.objects.in_bulk([item.event_id for item in seals])
         about = [item.target for item in events.values() if "receipt_hash" in item.details]
         receipts = {item.public_id: item for item in Receipt.objects.filter(public_id__in=about)}
-        yield [_with(item, events.get(item.event_id), receipts) for item in seals]
+        yield [_sealed_event(item, events.get(item.event_id), receipts) for item in seals]
         last = seals[-1].number
 
 
-def _with(seal: AuditSeal, event: AuditEvent | None, receipts: Mapping[str, Receipt]) -> _Sealed:
+def _sealed_event(
+    seal: AuditSeal, event: AuditEvent | None, receipts: Mapping[str, Receipt]
+) -> _Sealed:
     link = Link(seal.number, seal.hash.hex())
     receipt = receipts.get(event.target) if event else None
     return _Sealed(link, seal.previous_hash.hex(), seal.event_id, event, receipt)
@@ -243,7 +246,7 @@ def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
     statements.rows(_NOTE, [orjson.dumps(done).decode(), operation.pk])
 
 
-def erased_by(operation: Operation) -> dict[str, dict[str, int]]:
+def erased_counts(operation: Operation) -> dict[str, dict[str, int]]:
     """Return the counts of all steps so far, by store and then by table."""
     erased: dict[str, dict[str, int]] = {}
     for step in operation.steps_done:
@@ -266,20 +269,20 @@ def issue_receipt(
     """Issue the operation's receipt, and seal it in the audit log.
 
     If the operation already has a receipt, return that receipt. `scan` contains the result of the
-    residue scan. `disk` contains the times until which other copies of the rows may exist. `chosen`
-    says who chose what to forget.
+    residue scan. `disk` contains the vacuumed tables, and the times until which other copies of the
+    rows may exist. `chosen` says who chose what to forget.
     """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:
         return found
-    newest = hold()
+    newest = lock_head()
     receipt = Receipt(
         operation=operation,
         subject=operation.subject,
         scope=scope,
         requested_at=operation.created_at,
         finished_at=timezone.now(),
-        erased=erased_by(operation),
+        erased=erased_counts(operation),
         kept=list(kept),
         scan=dict(scan or {}),
         disk=dict(disk or {}),
@@ -297,5 +300,5 @@ def issue_receipt(
         target=receipt.public_id,
         details={"operation": operation.public_id, "receipt_hash": receipt.hash},
     )
-    add([event], after=newest)
+    seal_events([event], after=newest)
     return receipt

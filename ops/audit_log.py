@@ -1,7 +1,7 @@
-"""The append-only audit log, and the current actor (a user or key, and how they act).
+"""The append-only audit log, and the current actor (who acts, and through which surface).
 
-Adding an event never waits for others; `audit_chain` seals the event later. The actor is set for
-each request.
+Adding an event never waits for other transactions; `audit_chain` seals the event later. The
+actor is set for each request.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def record(
 ) -> None:
     """Add an event for the current actor, in the transaction of the change that it describes.
 
-    If the transaction fails, there is no event. `details` may contain only ids, names from our code
-    and counts.
+    If the transaction fails, there is no event. `details` may contain only ids, numbers, booleans
+    and names defined in our code.
     """
     now = current_actor()
     append(
@@ -45,11 +45,11 @@ def record(
     )
 
 
-def gather(action: str, *, subject: UUID | None, target: str) -> None:
-    """Add a single event for all targets of the same action in this transaction.
+def record_together(action: str, *, subject: UUID | None, target: str) -> None:
+    """Record one target of an action of the current actor.
 
-    The event is for the current actor, as in `record`. A single target is stored as the event's
-    target. For several targets, the details contain their number and the first hundred of them.
+    All targets of the same action in this transaction share one event. A single target is stored as
+    the event's target. For several targets, the details contain their number and the first hundred.
     """
     _Together(action, current_actor(), subject).add(target)
 
@@ -85,7 +85,7 @@ def append(
 ) -> AuditEvent:
     """Add an event for the given actor, in the caller's transaction.
 
-    `details` may contain only ids, names from our code and counts.
+    `details` may contain only ids, numbers, booleans and names defined in our code.
     """
     event = AuditEvent(
         at=timezone.now(),
@@ -127,7 +127,7 @@ def acting_key_id() -> int | None:
 
 
 def set_actor(actor: str, surface: str) -> None:
-    """Set the actor until the next request of this thread.
+    """Set the actor until this thread handles its next request.
 
     The actor isn't reset after the view, since a streamed response is produced later.
     """
@@ -135,7 +135,7 @@ def set_actor(actor: str, surface: str) -> None:
 
 
 @contextmanager
-def acting_as(actor: str, surface: str) -> Iterator[None]:
+def use_actor(actor: str, surface: str) -> Iterator[None]:
     token = _acting.set(Acting(actor, surface))
     try:
         yield

@@ -1,20 +1,20 @@
-"""The ledger: files that list all requests to forget and all decisions about access.
+"""The ledger: two files that list all requests to forget and certain decisions.
 
 A request or decision outlives the restore of an older backup, since the ledger is stored outside
 the data folder.
 
-`<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` contains one line of JSON, with ids only, for each
-request to forget. The line is written before the request is answered. If writing fails, the
-operation's handler writes the line before it erases anything. A crash may leave an incomplete line;
-readers skip it, and the complete line is appended later.
+`<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` contains one line of JSON for each request to forget:
+its scope, its time and ids, but no text. The line is written before the request is answered. If
+writing fails, the operation's handler writes the line before it erases anything. A crash may leave
+an incomplete line; readers skip it, and the complete line is appended later.
 
-A decision changes who may access what, such as the revocation of a key. Each line of
-`decisions.jsonl` names a target (a key, an account, a file …) by an id or a digest, and contains
-its complete state, so only the last line for a target counts. Applying a line twice changes
-nothing. A line contains no text, no password and no secret. It is written inside the transaction of
-the change, before the commit. A crash before the commit leaves a line without a change; applied
-after a restore, it at worst revokes somebody's access too early. If the line can't be written, the
-change is made nevertheless, because revoking a key must never wait for a disk.
+Most decisions change who may access what, such as the revocation of a key; others move a memory or
+a file to the recycle bin or back. Each line of `decisions.jsonl` names a target (a key, an account,
+a file …) by an id or a digest, and contains its complete state, so only the last line for a target
+counts. Applying a line twice changes nothing. A line contains no text, no password and no secret.
+It is written inside the transaction of the change, before the commit. A crash before the commit
+leaves a line without a change; applied after a restore, the line makes this change. If the line
+can't be written, the change is made nevertheless, since revoking a key must never wait for a disk.
 """
 
 from __future__ import annotations
@@ -153,7 +153,11 @@ def _sync_folder(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Decision:
-    """The last recorded state of one target, with its kind, its id and the time."""
+    """A line of the ledger: the state of one target after a decision of one kind.
+
+    `target` is an id or a digest, depending on the kind. `subject` may be used only if it is a
+    subject id.
+    """
 
     kind: str
     target: str
@@ -169,7 +173,7 @@ class Decision:
 Apply = Callable[[Decision], bool]
 
 
-def applies_decision(kind: str) -> Callable[[Apply], Apply]:
+def decision_handler(kind: str) -> Callable[[Apply], Apply]:
     """Register the function that applies decisions of one kind to the database.
 
     The function must be safe to call repeatedly.

@@ -28,7 +28,7 @@ from django.utils.translation import gettext_noop
 
 from foundation import ids
 from foundation.database import schema
-from ops.access import reading_all_rows
+from ops.access import read_all_rows
 from ops.models import User
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ BAD_VALUE = gettext_noop("a value is missing or has the wrong form")
 BAD_CHARACTERS = gettext_noop("it contains characters that can’t be stored")
 BREAKS_A_RULE = gettext_noop("it conflicts with something else in the file")
 LISTED = 500
-"""The number of skipped places that are listed; the others are only counted."""
+"""At most this many skipped places are listed; the others are only counted."""
 
 
 class Unfit(ValueError):
-    """A row can't be imported. `why` is one of a fixed set of sentences.
+    """The error for a row that can't be imported. `why` is one of a fixed set of sentences.
 
     If `is_settled` is True, rows that refer to this row are skipped without a report.
     """
@@ -59,13 +59,13 @@ class Unfit(ValueError):
 
 
 class AlreadyThere(Unfit):
-    """The row belongs to a row that exists already or was forgotten, so it isn't imported."""
+    """The row isn't imported, since its parent row already exists or was forgotten."""
 
     def __init__(self) -> None:
         super().__init__("", is_settled=True)
 
 
-def rows_out(
+def exported_rows(
     rows: QuerySet[Any],
     *,
     leave_out: Sequence[str] = (),
@@ -74,7 +74,7 @@ def rows_out(
     """Yield rows as plain dicts, ordered by primary key and loaded in chunks.
 
     Each chunk is a separate query, so the caller may close its transaction between two chunks.
-    `also` adds columns, given by their lookup paths.
+    `also` maps the names of additional columns to their lookup paths.
     """
     columns = {**_columns_out(rows.model, leave_out), **also}
     names, paths = list(columns), list(columns.values())
@@ -88,7 +88,7 @@ def rows_out(
         after = found[-1][0]
 
 
-def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
+def exported_objects(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
     """Yield rows as model instances, ordered by primary key and loaded in chunks."""
     after = 0
     while True:
@@ -117,10 +117,10 @@ def reference_of(model: Any) -> str:
     return next((name for name in IDS if name in names), "pk")
 
 
-def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
-    """Return the validated value of a column in an imported row, or the column's default.
+def validated_value(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
+    """Return the validated value of a column in an imported row, or the default if it is missing.
 
-    Raise `Unfit` if the value is invalid.
+    Raise `Unfit` if the value is invalid, or missing in a column without a default.
     """
     if field.name not in row:
         return _absent(field)
@@ -180,7 +180,11 @@ def _is_storable(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A place in the file that was skipped: the kind of row and its number, or a line."""
+    """A part of the file that was skipped, and the reason.
+
+    `where` is a kind of row, alone ("apikey") or with the number of the row ("message 12"), or
+    another position in the file ("line 12").
+    """
 
     where: str
     why: str
@@ -192,8 +196,8 @@ class Loading:
 
     `new` counts the rows that were added, by kind, and `there` the rows that already existed.
     `on_progress` is called after each chunk with the number of processed rows, and may raise an
-    exception to stop the import. `reference` names the origin of the data in the sources of
-    memories. With `learns=False`, no memories are extracted from the imported turns.
+    exception to stop the import. `reference` names the origin of the data, and is stored with the
+    sources of memories. With `learns=False`, no memories are extracted from the imported turns.
     """
 
     user: User
@@ -220,7 +224,7 @@ class Loading:
             self.left_out.append(LeftOut(where, why))
 
     def key_of(self, model: type[Model], reference: Any) -> int:
-        """Return the primary key of the row that has this name in the file.
+        """Return the primary key of the row that has the id `reference` in the file.
 
         Raise `AlreadyThere` if `settle` was called for that row, and `Unfit` if there is no such
         row.
@@ -233,7 +237,7 @@ class Loading:
             raise Unfit(DANGLING) from error
 
     def settle(self, model: type[Model], reference: Any) -> None:
-        """Record that the row with this name was skipped; rows that refer to it aren't reported."""
+        """Record that the row `reference` was skipped; rows that refer to it aren't reported."""
         if isinstance(reference, (str, int)):
             self._settled[model].add(reference)
 
@@ -250,7 +254,7 @@ class Loading:
             self._renamed[old] = new
 
     def text_in(self, text: str) -> str:
-        """Return the text with changed public ids replaced by the new ones.
+        """Return the text with the old public ids of renamed rows replaced with the new ones.
 
         An import changes a row's id if a row of another person already has it.
         """
@@ -275,7 +279,7 @@ def load(table: Rows, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> No
     """Import all rows of one table, in the order of the file."""
     numbered = enumerate(rows, start=1)
     while chunk := list(islice(numbered, CHUNK)):
-        made = list(_made(table, loading, chunk))
+        made = list(_validated_rows(table, loading, chunk))
         _take(table, loading, made)
         loading.advance(len(chunk))
     table.finished(loading)
@@ -289,7 +293,7 @@ class _Made:
     own: Mapping[str, Any]
 
 
-def _made(
+def _validated_rows(
     table: Rows, loading: Loading, chunk: list[tuple[int, Mapping[str, Any]]]
 ) -> Iterator[_Made]:
     for number, given in chunk:
@@ -327,7 +331,7 @@ def _row(
         if column.primary_key or column.name in ("user", *IDS, *table.leave_out):
             continue
         if not isinstance(column, ForeignKey):
-            values[column.name] = value_in(column, given)
+            values[column.name] = validated_value(column, given)
         elif column.related_model is table.model:
             if given.get(column.name) is not None:
                 own[column.attname] = given[column.name]
@@ -377,7 +381,7 @@ def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
         return
     wanted = {f"{name}__in": [getattr(item.row, name) for item in made]}
     others = model._base_manager.filter(**wanted).exclude(user_id=loading.user.pk)
-    with reading_all_rows():
+    with read_all_rows():
         taken = set(others.values_list(name, flat=True))
     for item in made:
         old = getattr(item.row, name)
@@ -393,9 +397,9 @@ def _derived(user: User, old: str) -> str:
 
 
 def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
-    """Insert all rows at once; if the database refuses one of them, insert them one by one.
+    """Insert all rows at once; if the database rejects one of them, insert them one by one.
 
-    Refused rows are reported. Yield each inserted row with its primary key.
+    Rejected rows are reported. Yield each inserted row with its primary key.
     """
     if not made:
         return
@@ -414,7 +418,7 @@ def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[
 def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
     """Insert the rows with exactly these values; return their keys.
 
-    `save` would replace `updated_at` by the current time.
+    `save` would replace `updated_at` with the current time.
     """
     fields = [column for column in model._meta.concrete_fields if not column.primary_key]
     manager: Any = model._base_manager
@@ -452,12 +456,12 @@ def _joining(
     return join
 
 
-def by_columns(
+def find_by_columns(
     model: type[Model], user: User, rows: list[Model], columns: tuple[str, ...]
 ) -> list[int | None]:
     """Return for each row the key of a visible row with the same values in `columns`, or None.
 
-    A row with None in one of the columns matches nothing.
+    Only the person's rows are searched. A row with None in one of the columns matches nothing.
     """
     fields: list[Any] = [model._meta.get_field(name) for name in columns]
     names = [column.attname for column in fields]

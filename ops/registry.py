@@ -41,14 +41,14 @@ Readable = Callable[[User, int | None], Iterator[Page]]
 CountsKept = Callable[[Operation], Mapping[str, int]]
 
 
-def counts_kept(function: CountsKept) -> CountsKept:
-    """Register a function that counts the visible rows which repeat what an operation forgot."""
+def register_kept_count(function: CountsKept) -> CountsKept:
+    """Register a function that counts the visible rows that still repeat forgotten content."""
     _counts_kept.append(function)
     return function
 
 
 def kept_rows(operation: Operation) -> Counter[str]:
-    """Return how many visible rows of each kind still repeat what the operation forgot."""
+    """Return how many visible rows of each kind still repeat content that the operation forgot."""
     return sum((Counter(count(operation)) for count in _counts_kept), Counter())
 
 
@@ -56,7 +56,7 @@ def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler
     """Register the handler of one kind of operation. Running it twice must be safe.
 
     With `is_long`, each step of the handler may use more processor time. Use it for handlers whose
-    steps process much data.
+    steps process a lot of data.
     """
 
     def register(handler: Handler) -> Handler:
@@ -83,7 +83,7 @@ def is_long(kind: str) -> bool:
 
 
 class Derived:
-    """Data derived from rows and stored outside the tables, such as files and cache entries.
+    """Data that isn't handled row by row, such as files, cache entries or the account.
 
     Such data is erased, but neither exported nor imported, unless a subclass overrides `export` and
     `load`. A subclass defines `name`, `order` and `erase`.
@@ -111,7 +111,7 @@ class Derived:
         """
 
     def erase(self, user_id: int) -> Mapping[str, int]:
-        """Erase all rows of the person; return how many were erased from each table.
+        """Erase all data of the person; return how much was erased from each table or store.
 
         Safe to repeat.
         """
@@ -130,9 +130,9 @@ class Rows:
     `conversation` is the lookup path from a row to its conversation. An import recognises an
     existing row by its public id, or by the columns in `natural`. `inside` lists foreign keys: a
     row whose parent existed before the import counts as existing too. `stays` is the reason why
-    this kind is never imported, or empty; it isn't reported for a file whose content was here
-    before. `also` lists additional columns (name and lookup path) that are exported but ignored by
-    an import.
+    this kind is never imported, or empty. An import reports this reason, unless the person already
+    has rows of this kind or any row of the file already existed. `also` lists additional columns
+    (name and lookup path) that are exported but ignored by an import.
     """
 
     model: type[Model]
@@ -159,7 +159,7 @@ class Rows:
         return self._out(self._visible(user).filter(**{self.conversation: conversation}))
 
     def _out(self, rows: QuerySet[Any]) -> Iterator[Mapping[str, Any]]:
-        return portable_rows.rows_out(rows, leave_out=self.leave_out, also=dict(self.also))
+        return portable_rows.exported_rows(rows, leave_out=self.leave_out, also=dict(self.also))
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         if not self.stays:
@@ -177,10 +177,10 @@ class Rows:
         found: list[int | None] = [None] * len(rows)
         name = portable_rows.reference_of(self.model)
         if name in portable_rows.IDS:
-            found = portable_rows.by_columns(self.model, loading.user, rows, (name,))
+            found = portable_rows.find_by_columns(self.model, loading.user, rows, (name,))
         if not self.natural:
             return found
-        same = portable_rows.by_columns(self.model, loading.user, rows, self.natural)
+        same = portable_rows.find_by_columns(self.model, loading.user, rows, self.natural)
         return [by_id or other for by_id, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
@@ -225,8 +225,8 @@ def participants() -> list[UserData]:
     return sorted(_participants, key=lambda participant: (participant.order, participant.name))
 
 
-def reads_well(pages: Readable) -> Readable:
-    """Register a function that yields pages of an export for people to read, line by line.
+def register_readable_pages(pages: Readable) -> Readable:
+    """Register a function that yields the human-readable pages of an export.
 
     The function is called with a person and, for the export of one conversation, the key of that
     conversation. The caller may close its transaction after any line.
@@ -235,15 +235,15 @@ def reads_well(pages: Readable) -> Readable:
     return pages
 
 
-def readable() -> list[Readable]:
+def readable_pages() -> list[Readable]:
     return list(_readable)
 
 
 @dataclass(frozen=True)
 class RowsUnder(Rows):
-    """Rows that are hidden when a row they belong to is hidden.
+    """Rows that count as hidden if one of their parent rows is hidden.
 
-    `parents` are the names of the foreign keys to such rows.
+    `parents` are the names of the foreign keys to these parent rows.
     """
 
     parents: tuple[str, ...] = ()

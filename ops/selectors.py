@@ -66,10 +66,10 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 
 
 def is_stalled(*, since: datetime) -> bool:
-    """Return whether operations are due or running, but no attempt began or ended after `since`.
+    """Return whether operations wait or run, but no attempt began or ended after `since`.
 
-    Call this inside `as_system`. Renewed leases don't count, since a renewal skips locked rows and
-    so may leave no trace in the table.
+    Operations that became due after `since` don't count. Call this inside `as_system`. Renewed
+    leases don't count, since a renewal skips locked rows and so may leave no trace in the table.
     """
     held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}
@@ -77,7 +77,7 @@ def is_stalled(*, since: datetime) -> bool:
 
 
 def waiting_since(operation: Operation) -> datetime:
-    """Return the time since which the operation has been waiting or making no progress."""
+    """Return when a queued operation became due, or when any other operation last made progress."""
     waits = operation.status == Status.PENDING
     return operation.run_after if waits else operation.updated_at
 
@@ -116,7 +116,7 @@ def user_of(operation: Operation) -> User | None:
 
 
 def can_be_cancelled(operation: Operation) -> bool:
-    """Return whether the operation can be cancelled: it is pending and forgets nothing."""
+    """Return whether the operation can be cancelled: it is pending and isn't a forget operation."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
 
 
@@ -142,7 +142,7 @@ def queue_states(*, now: datetime) -> Sequence[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class ModelCost:
-    """How much one model was used for one kind of step on one day (UTC)."""
+    """How much one model was used for one kind of step on one day in the active time zone."""
 
     day: date
     step: str

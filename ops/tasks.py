@@ -36,7 +36,7 @@ def drain_outbox() -> int:
 @shared_task(ignore_result=True)
 def sweep() -> int:
     """Recover the operations of dead workers, then run due operations."""
-    watchdog.take_back()
+    watchdog.recover_operations()
     with as_system():
         outbox.expire(now=timezone.now())
     return _round()

@@ -35,8 +35,8 @@ from ops.models import (
     Webhook,
     WeeklyMail,
 )
-from ops.portable_rows import BAD_VALUE, Loading, Unfit, value_in
-from ops.registry import Derived, Page, Rows, reads_well, register
+from ops.portable_rows import BAD_VALUE, Loading, Unfit, validated_value
+from ops.registry import Derived, Page, Rows, register, register_readable_pages
 from ops.transfer import stored_files
 from ops.transfer.stored_files import EXPORTS, IMPORTS
 
@@ -79,7 +79,7 @@ class AnswerRows(Rows):
 
 
 class SettingsRows(Rows):
-    """The person's settings. They are imported only if the person has none yet."""
+    """The person's settings. They are imported only if all of them are still defaults."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         given = next(iter(rows), None)
@@ -90,7 +90,7 @@ class SettingsRows(Rows):
         untouched = UserSettings(user=loading.user, longterm_enabled=settings.LONGTERM_DEFAULT)
         try:
             chosen = {
-                column.name: value_in(column, given)
+                column.name: validated_value(column, given)
                 for column in UserSettings._meta.concrete_fields
                 if column.name in _CHOSEN
             }
@@ -118,7 +118,10 @@ class Account(Derived):
         yield from User.objects.filter(pk=user.pk, hidden_at__isnull=True).values(*names)
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Import only the display name, since sign-in is set up separately on each instance."""
+        """Import only the display name, and only if the person has none.
+
+        Sign-in is set up separately on each instance.
+        """
         name = str((next(iter(rows), None) or {}).get("display_name") or "")[:150]
         if name.isprintable() and not loading.user.display_name:
             User.objects.filter(pk=loading.user.pk).update(display_name=name)
@@ -160,7 +163,7 @@ register(
 )
 
 
-@reads_well
+@register_readable_pages
 def first_page(user: User, conversation: int | None) -> Iterator[Page]:
     yield Page(INDEX, _first_page_lines(user, conversation))
 

@@ -46,7 +46,7 @@ REST_SECONDS = 60.0
 _paused_until: dict[int, float] = {}
 # A delivery occupies a worker, which must not wait for long.
 LOOKUP_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 3.0, 5.0
-# A server that sends byte by byte would never hit the time-outs above.
+# The limit for a whole request, since a server that sends byte by byte never hits the others.
 _PATIENCE_SECONDS = 8.0
 _READ_BYTES = 65_536
 _looking_up = threading.BoundedSemaphore(8)
@@ -73,7 +73,7 @@ def find(public_id: str, *, user: User | None) -> Webhook:
     return found
 
 
-def look_at(url: str) -> None:
+def check_address(url: str) -> None:
     """Check the address of a webhook. Looking up its host name may take up to 6 seconds.
 
     Call it before the transaction that stores the address. Raise `Invalid` for the field `url` if
@@ -93,14 +93,14 @@ def create(
 ) -> Webhook:
     """Create a webhook, with a random secret if none is given.
 
-    Call `look_at` first. Raise `Invalid` with the names of the fields if any value is invalid.
-    Raise `Conflict` if there are too many webhooks or the person is being forgotten.
+    Call `check_address` first. Raise `Invalid` with the names of all invalid fields. Raise
+    `Conflict` if there are too many webhooks or the person is being forgotten.
     """
     if user is not None:
         users.check_not_being_forgotten(user)
     _check(url=url, events=events, secret=secret)
     if list_webhooks(user).count() >= MOST:
-        raise Conflict(f"There are {MOST} webhooks already; take one away first.")
+        raise Conflict("There are 20 webhooks already; remove one first.")
     made = Webhook.objects.create(
         user=user,
         api_key=key,
@@ -187,7 +187,7 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
     """Send one delivery, and store its result.
 
     Safe to run twice: a delivery that was accepted isn't sent again. If the worker dies before the
-    result is stored, receivers recognise the second one by its id.
+    result is stored, the delivery is repeated, and receivers recognise it by its id.
     """
     with as_system():
         found = Delivery.objects.select_related("webhook").filter(pk=run.payload["delivery"])
@@ -215,9 +215,9 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """Return the body of a delivery, which contains only ids.
+    """Return the body of a delivery as JSON: ids and facts about the event, but no content.
 
-    A receiver with an API key can use these ids to fetch the data.
+    A receiver with an API key can use the ids to fetch the data.
     """
     person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
     body = {
@@ -243,7 +243,7 @@ def signature(body: bytes, *, secret: str, at: int) -> str:
 def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[int | None, str]:
     """Send a delivery; return the status of the response and a message for the delivery log.
 
-    The status is None if the request couldn't be sent.
+    The status is None if the request wasn't sent or got no response.
     """
     headers = {
         "Content-Type": "application/json",
@@ -251,7 +251,7 @@ def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[in
         "X-Memcenter-Event": delivery.event,
         "X-Memcenter-Delivery": delivery.public_id,
         SIGNATURE: signature(body, secret=secret, at=int(time.time())),
-        **telemetry.passed_on(),
+        **telemetry.outgoing_headers(),
     }
     try:
         status = post_to_address(public_address(url), body=body, headers=headers)
@@ -271,7 +271,7 @@ def _is_paused(webhook: int) -> bool:
 
 
 class Unreachable(Exception):
-    """The request couldn't be sent. The message gives the reason, in our own words."""
+    """The request wasn't sent or got no response. The message says why, in our own words."""
 
 
 class TooSlow(Unreachable):

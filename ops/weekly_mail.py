@@ -1,9 +1,10 @@
 """The weekly email: who gets it and when, confirming the address, unsubscribing, and sending.
 
 A sent email can't be erased. The weekly email therefore contains only counts and links: no memory,
-no topic and no name. `memories.week` does the counting. Each link contains the nonce of the
-`WeeklyMail` row, signed for one purpose. Links work without signing in, since only people who can
-read the mailbox have them. After a restore, emails are held back, as webhook deliveries are.
+no topic and no name. The counts come from `memories.weekly_changes`. Each link contains the nonce
+of the `WeeklyMail` row, signed for one purpose. Links work without signing in, since only people
+who can read the mailbox have them. After a restore, emails are held back, as webhook deliveries
+are.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def mail_of(user: User) -> WeeklyMail | None:
 
 
 def switch_on(*, user: User, address: str, language: str) -> None:
-    """Enqueue an email to this address that asks to confirm the weekly email.
+    """Store the address, and enqueue an email to it that asks to confirm the weekly email.
 
     Nothing is sent if the address is already confirmed. Raise `Invalid` if the address is
     malformed. Raise `Conflict` if no mail server is configured, after too many requests in a day,
@@ -126,7 +127,7 @@ def stop(token: str) -> None:
 
 
 def find(link: Link, token: str) -> WeeklyMail | None:
-    """Return the row for a link, or None if the address was replaced or removed since.
+    """Return the row for a link, or None if the address has since been replaced or removed.
 
     Raise `NotFound` if the signature is invalid, or the link is too old to confirm an address.
     """
@@ -196,7 +197,7 @@ def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
 
 
 def claim(user: User, *, monday: date) -> WeeklyMail | None:
-    """Record this Monday's email as sent, before it is sent; return its row.
+    """Record the email of `monday` as sent, before it is sent; return the person's row.
 
     Return None if the email is no longer due. Call this in the person's transaction, with the
     person's lock.
@@ -238,7 +239,7 @@ def _enqueue(kind: Kind, user: User, payload: Mapping[str, str]) -> None:
 def ask_to_confirm(run: Run) -> None:
     """Send the email that asks to confirm the address.
 
-    If the operation runs twice, at most two emails are sent.
+    Running the operation twice may send the email twice.
     """
     user = run.user()
     if user is None:
@@ -279,7 +280,9 @@ class NotSent(ProviderError):
 
 
 def send(letter: Letter, row: WeeklyMail) -> None:
-    """Send an email in the active language. Raise `NotSent` if the mail server refuses it.
+    """Send an email in the active language.
+
+    Raise `NotSent` if the mail server can't be reached or refuses the email.
 
     If the connection breaks while the server is accepting the email, the email counts as sent:
     getting no email is better than getting it twice.

@@ -1,4 +1,4 @@
 """REST endpoints for conversations, turns, recall and forgetting.
 
-They may use all packages below, and `memcenter.rest`, but no pages.
+They may use `memcenter.rest` and all lower layers, but no pages.
 """

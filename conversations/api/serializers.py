@@ -1,4 +1,4 @@
-"""Serializers for request bodies, and response shapes for the OpenAPI schema."""
+"""Serializers for request bodies, and shapes that render and document the responses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ops.transfer.exports import FORMATS
 _UTTERED = {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS, "pattern": NO_BLANK}
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
-# The API also accepts four kind names from the reference documents; services translate them.
+# The API also accepts four alternative names of kinds; `memory_writes.check_kind` translates them.
 _KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 _NAMED_BY = {
     "memory": "memory_id",
@@ -193,8 +193,8 @@ class EpisodeQuery(OfConversation):
     query = Text(required=False, max_length=4_000)
 
 
-def _ways(scope: str, *needed: str, also: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the schema of one way to say what to forget."""
+def _forget_variant_schema(scope: str, *needed: str, also: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the schema of one valid combination of fields in a request to forget."""
     rest = ("user_id", "cascade", "forget_memories", *needed, *also)
     listed = {name: {"minItems": 1} for name in needed if name.endswith("_ids")}
     return {
@@ -206,14 +206,14 @@ def _ways(scope: str, *needed: str, also: tuple[str, ...] = ()) -> dict[str, Any
 
 @constrained(
     anyOf=[
-        _ways("user"),
-        _ways("project", "project_key"),
-        _ways("conversation", "conversation_id"),
-        _ways("message", "message_id", also=("conversation_id",)),
-        _ways("memory", "memory_id"),
-        _ways("memory", "about"),
-        _ways("memory", "memory_ids", also=("message_ids",)),
-        _ways("memory", "message_ids", also=("memory_ids", "conversation_id")),
+        _forget_variant_schema("user"),
+        _forget_variant_schema("project", "project_key"),
+        _forget_variant_schema("conversation", "conversation_id"),
+        _forget_variant_schema("message", "message_id", also=("conversation_id",)),
+        _forget_variant_schema("memory", "memory_id"),
+        _forget_variant_schema("memory", "about"),
+        _forget_variant_schema("memory", "memory_ids", also=("message_ids",)),
+        _forget_variant_schema("memory", "message_ids", also=("memory_ids", "conversation_id")),
     ],
     additionalProperties=False,
 )
@@ -225,12 +225,26 @@ class ForgetInput(Personal):
     """
 
     scope = OneOf(choices=(*_NAMED_BY, "user"))
-    memory_id = Text(required=False, **_CLIENT_ID)
-    about = Prose(required=False, max_length=4_000)
-    memory_ids = Texts(required=False)
-    message_ids = Texts(required=False)
+    memory_id = Text(
+        required=False,
+        help_text="The memory to forget. Alternatives: about, or the lists of ids.",
+        **_CLIENT_ID,
+    )
+    about = Prose(
+        required=False, max_length=4_000, help_text="What to forget, in the person's own words."
+    )
+    memory_ids = Texts(required=False, help_text="The memories that the person chose from a list.")
+    message_ids = Texts(
+        required=False,
+        help_text="The messages that the person chose from a list, by our ids or the chat's own.",
+    )
     message_id = Text(required=False, **_CLIENT_ID)
-    conversation_id = Text(required=False, **_CLIENT_ID)
+    conversation_id = Text(
+        required=False,
+        help_text="The conversation to forget, or the conversation of the given messages, if"
+        " several use the same id.",
+        **_CLIENT_ID,
+    )
     project_key = Text(required=False, min_length=1, max_length=100)
     cascade = Flag(required=False)
     forget_memories = Flag(required=False)
@@ -238,7 +252,7 @@ class ForgetInput(Personal):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         wanted = _NAMED_BY.get(attrs["scope"])
         choosing = [name for name in _CHOSEN_BY if name in attrs]
-        if attrs["scope"] == "memory" and choosing:
+        if attrs["scope"] == "memory":
             return self._check_choice(attrs)
         if wanted is not None and wanted not in attrs:
             raise serializers.ValidationError({wanted: "Say which one."})
@@ -252,15 +266,17 @@ class ForgetInput(Personal):
     def _check_choice(self, attrs: dict[str, Any]) -> dict[str, Any]:
         ways = (("memory_id",), ("about",), ("memory_ids", "message_ids"))
         given = [way for way in ways if any(name in attrs for name in way)]
-        if len(given) > 1:
+        if len(given) != 1:
             text = "Give memory_id, about, or the lists of ids."
-            raise serializers.ValidationError({given[-1][0]: text})
+            raise serializers.ValidationError({(given or ways[:1])[-1][0]: text})
         allowed = {"memory_id"} | ({"conversation_id"} if "message_ids" in attrs else set())
         others = [name for name in _NAMED_BY.values() if name in attrs and name not in allowed]
+        if others == ["conversation_id"]:
+            raise serializers.ValidationError({"conversation_id": "Only allowed with message_ids."})
         if others:
             text = "Doesn't go with the scope memory."
             raise serializers.ValidationError(dict.fromkeys(others, text))
-        if not any(attrs.get(name) for name in _CHOSEN_BY):
+        if not any(attrs.get(name) for name in ("memory_id", *_CHOSEN_BY)):
             raise serializers.ValidationError({"memory_ids": "Name at least one."})
         return attrs
 
@@ -300,9 +316,24 @@ class ForgetAnswer(Accepted):
     until a request names them.
     """
 
-    memory_ids = serializers.ListField(child=serializers.CharField(), required=False)
-    message_ids = serializers.ListField(child=serializers.CharField(), required=False)
-    also_ids = serializers.ListField(child=serializers.CharField(), required=False)
+    op_id = serializers.CharField(
+        allow_null=True, help_text="Only if something is being forgotten (accepted)."
+    )
+    memory_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="The forgotten memories, or with needs_choice those that may be meant.",
+    )
+    message_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Messages that contain it. They are kept.",
+    )
+    also_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Other memories of the same messages. They are kept: ask whether to forget them.",
+    )
 
 
 class ForgetQuestion(Shape):
@@ -445,7 +476,7 @@ class ImportInput(Personal):
 
 
 class Started(Shape):
-    """The operation of an export or import, with its progress; a finished import has a `report`."""
+    """An export or import that was accepted; `op_id` identifies its operation."""
 
     status = serializers.ChoiceField(choices=("accepted",))
     op_id = serializers.CharField()

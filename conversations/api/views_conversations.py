@@ -1,6 +1,6 @@
 """Endpoints for conversations, turns, messages and ratings.
 
-A chat backend needs only one of these writes: `POST /turns`.
+`POST /turns` is the only write that a chat backend needs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from rest_framework.response import Response
 
 from conversations import selectors
-from conversations.api import serializers, threads
-from conversations.api.threads import (
+from conversations.api import conversation_lookup, serializers
+from conversations.api.conversation_lookup import (
     Thread,
     message_of,
     thread_for_writing,
     thread_of,
-    unless_temporary,
+    unknown_user_policy,
 )
 from conversations.models import Conversation, Message, Role
 from conversations.recording import conversation_names, temporary, turns
@@ -54,7 +54,7 @@ class ConversationsView(MemcenterView):
         summary="Start a conversation",
         takes=serializers.ConversationInput,
         answers={200: serializers.Conversation, 201: serializers.Conversation},
-        unknown_user=unless_temporary,
+        unknown_user=unknown_user_policy,
     )
     def post(self, call: Call) -> Response:
         data = call.data
@@ -64,12 +64,14 @@ class ConversationsView(MemcenterView):
             thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
             title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
             if title and is_new:
-                thread = threads.rename(call, thread, title=title)
+                thread = conversation_lookup.rename(call, thread, title=title)
             answer = _shown_conversation(thread, user=call.user)
-            return threads.as_kept(thread, answer, status=201 if is_new else 200)
+            return conversation_lookup.write_response(thread, answer, status=201 if is_new else 200)
         create = temporary.create if brief else conversation_names.create
         made: Thread = create(user=call.user, external_id=None, **fields)
-        return threads.as_kept(made, _shown_conversation(made, user=call.user), status=201)
+        return conversation_lookup.write_response(
+            made, _shown_conversation(made, user=call.user), status=201
+        )
 
 
 class ConversationView(MemcenterView):
@@ -92,8 +94,10 @@ class ConversationView(MemcenterView):
     def patch(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
         if "title" in call.data:
-            thread = threads.rename(call, thread, title=call.data["title"])
-        return threads.as_kept(thread, _shown_conversation(thread, user=call.user))
+            thread = conversation_lookup.rename(call, thread, title=call.data["title"])
+        return conversation_lookup.write_response(
+            thread, _shown_conversation(thread, user=call.user)
+        )
 
     @endpoint(
         summary="Forget a conversation and the memories learned only from it",
@@ -103,7 +107,7 @@ class ConversationView(MemcenterView):
         unknown_user=PRETEND,
     )
     def delete(self, call: Call, conversation_id: str) -> Response:
-        return threads.forget(call, conversation_id)
+        return conversation_lookup.forget(call, conversation_id)
 
 
 class TurnsView(MemcenterView):
@@ -111,7 +115,7 @@ class TurnsView(MemcenterView):
         summary="Record a user message and its reply",
         takes=serializers.TurnInput,
         answers={200: serializers.Recorded, 201: serializers.Recorded},
-        unknown_user=unless_temporary,
+        unknown_user=unknown_user_policy,
         adds=True,
     )
     def post(self, call: Call) -> Response:
@@ -185,7 +189,7 @@ class ConversationMessagesView(MemcenterView):
         summary="Record one message",
         takes=serializers.MessageInputShape,
         answers={200: serializers.Message, 201: serializers.Message},
-        unknown_user=unless_temporary,
+        unknown_user=unknown_user_policy,
         adds=True,
     )
     def post(self, call: Call, conversation_id: str) -> Response:
@@ -227,7 +231,7 @@ class MessageView(MemcenterView):
         strict=True,
     )
     def delete(self, call: Call, message_id: str) -> Response:
-        return threads.forget_message(call, message_id)
+        return conversation_lookup.forget_message(call, message_id)
 
 
 def _window_ids(call: Call, thread: Conversation) -> set[int]:

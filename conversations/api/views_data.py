@@ -8,8 +8,8 @@ from typing import Any
 from django.http import FileResponse, HttpResponseNotModified
 from rest_framework.response import Response
 
-from conversations.api import serializers, threads
-from conversations.api.threads import accepted_response, kept_conversation
+from conversations.api import conversation_lookup, serializers
+from conversations.api.conversation_lookup import accepted_response, stored_conversation
 from conversations.forgetting import message_forgets
 from conversations.importing import file_import
 from memcenter.rest.base import MemcenterView
@@ -49,7 +49,7 @@ class ForgetView(MemcenterView):
 
 
 def _forget_requests(data: Mapping[str, Any]) -> list[Asked]:
-    return spoken_requests.asked_about(data["about"]) if "about" in data else []
+    return spoken_requests.requests_of_api_text(data["about"]) if "about" in data else []
 
 
 def _forget_memory(call: Call) -> Response:
@@ -80,7 +80,7 @@ def _forget_chosen(call: Call) -> Response:
         user=call.user,
         memory_ids=call.data.get("memory_ids", ()),
         message_ids=call.data.get("message_ids", ()),
-        conversation=threads.named_conversation(call),
+        conversation=conversation_lookup.named_conversation(call),
         requested_by_key=call.key_id,
     )
     return accepted_response(operation)
@@ -102,8 +102,8 @@ def _forget_user(call: Call) -> Response:
 
 _FORGET: Mapping[str, Callable[[Call], Response]] = {
     "memory": _forget_memory,
-    "message": lambda call: threads.forget_message(call, call.data["message_id"]),
-    "conversation": lambda call: threads.forget(call, call.data["conversation_id"]),
+    "message": lambda call: conversation_lookup.forget_message(call, call.data["message_id"]),
+    "conversation": lambda call: conversation_lookup.forget(call, call.data["conversation_id"]),
     "project": _forget_project,
     "user": _forget_user,
 }
@@ -119,7 +119,7 @@ class ClearView(MemcenterView):
         unknown_user=PRETEND,
     )
     def post(self, call: Call) -> Response:
-        return threads.clear(call, call.data["conversation_id"])
+        return conversation_lookup.clear(call, call.data["conversation_id"])
 
 
 class ExportView(MemcenterView):
@@ -131,7 +131,7 @@ class ExportView(MemcenterView):
     )
     def post(self, call: Call) -> Response:
         reference = call.data.get("conversation_id")
-        conversation = kept_conversation(call, reference) if reference else None
+        conversation = stored_conversation(call, reference) if reference else None
         export = exports.request_export(
             user=call.user,
             format=call.data["format"],

@@ -9,9 +9,14 @@ from rest_framework.response import Response
 
 from conversations import selectors
 from conversations.api import serializers
-from conversations.api.threads import Thread, kept_conversation, thread_of, unless_temporary
-from conversations.block import context
-from conversations.block.context import Wanted
+from conversations.api.conversation_lookup import (
+    Thread,
+    stored_conversation,
+    thread_of,
+    unknown_user_policy,
+)
+from conversations.block import builder
+from conversations.block.builder import Wanted
 from conversations.models import Conversation, Episode, Message, Summary
 from foundation import ids
 from foundation.errors import NotFound
@@ -46,7 +51,7 @@ class ContextView(MemcenterView):
         summary="Build the memory block for a prompt",
         takes=serializers.ContextInput,
         answers={200: serializers.Context},
-        unknown_user=unless_temporary,
+        unknown_user=unknown_user_policy,
         prepare=lambda call: _prepared(call, "message"),
         prepares_within=search_index.is_local,
         with_person=selectors.SPEAKERS,
@@ -55,7 +60,7 @@ class ContextView(MemcenterView):
         defers_writes=True,
     )
     def post(self, call: Call) -> Response:
-        found = context.build(
+        found = builder.build(
             call.ready,
             user=call.user,
             conversation=_thread(call),
@@ -66,10 +71,10 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """Return the conversation that the request names, or None.
+    """Return the conversation that the request names, without ever creating a conversation.
 
-    None means that the request contains no id or that the client's id is unknown. A request for a
-    memory block never creates a conversation.
+    Return None if the request contains no id or the client's id is unknown. Raise `NotFound` if an
+    id in our own format is unknown.
     """
     reference = call.data.get("conversation_id")
     if reference is None:
@@ -77,7 +82,7 @@ def _thread(call: Call) -> Thread | None:
     try:
         return thread_of(call, reference)
     except NotFound:
-        if ids.is_ours(reference):
+        if ids.resembles_public_id(reference):
             raise
         return None
 
@@ -112,7 +117,7 @@ class SummaryView(MemcenterView):
         answers={200: serializers.Summary},
     )
     def get(self, call: Call) -> Response:
-        thread = kept_conversation(call, call.data["conversation_id"])
+        thread = stored_conversation(call, call.data["conversation_id"])
         row = selectors.summary_of(call.user, thread)
         if row is None:
             raise NotFound("This conversation has no summary yet.")
@@ -134,7 +139,7 @@ class EpisodesView(MemcenterView):
     def get(self, call: Call) -> Response:
         if call.user.pk == people.NOBODY:
             return Response(single_page([]))
-        thread = kept_conversation(call, call.data["conversation_id"])
+        thread = stored_conversation(call, call.data["conversation_id"])
         if call.ready is not None:
             return Response(single_page(_similar_episodes(call, thread)))
         rows = selectors.episodes_of(call.user, thread)

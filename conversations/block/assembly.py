@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from conversations.block.control_tokens import neutralize_control_tokens
 from foundation.text import segment, tokens
-from memories.files.block_words import Words, words_for
+from memories.files.block_texts import Words, words_for
 
 OPEN, CLOSE = "<memory_block>", "</memory_block>"
 LAYERS = ("user", "soul", "tools")  # persona layers, from USER.md, SOUL.md and TOOLS.md
@@ -50,10 +50,10 @@ _GAP = 1  # tokens of the empty line between sections
 class BlockItem:
     """A recalled item that may appear in the memory block.
 
-    `reply` is the assistant's part of an episode; `role` is used only for messages. Items whose
-    `relevance` is below the floor are left out; None means that the item is always included.
-    `score` and `importance` determine the order. A `doubted` item still awaits the person's review;
-    the block marks the item as unconfirmed.
+    `reply` is the assistant's part of an episode; `role` is used only for messages. Preferences,
+    memories and episodes whose `relevance` is below the floor are left out; None means that the
+    floor doesn't apply. `score` and `importance` determine the order. A `doubted` item still awaits
+    the person's review; the block marks it as unconfirmed.
     """
 
     type: str  # memory | file | note | summary | episode | message
@@ -76,8 +76,9 @@ class Recalled:
     """All recalled items from which the memory block is selected.
 
     `user`, `soul` and `tools` are the lines of the files USER.md, SOUL.md and TOOLS.md (the persona
-    layers). The block shows the layers, the files and the window in the order given here; `window`
-    lists the messages oldest first. The other sections are sorted.
+    layers). The other fields are named after the sections of the block. Constraints, preferences,
+    memories and episodes are sorted for the block; the other items keep the order given here.
+    `window` lists the messages oldest first.
     """
 
     constraints: Sequence[BlockItem] = ()
@@ -96,8 +97,8 @@ class Recalled:
 class Limits:
     """The limits of the memory block.
 
-    `top_k` is the maximum number of preferences and memories with a relevance; items that are
-    always included don't count. `shares` are percentages of the token budget.
+    `top_k` is the maximum number of preferences and memories that are selected by relevance; items
+    without a relevance don't count. `shares` are percentages of the token budget.
     """
 
     budget: int = 1_500
@@ -159,7 +160,7 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
 def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:
     """Return the items of each section in order of priority.
 
-    Items below the relevance floor, and items beyond the maximum numbers, are left out.
+    Items that are below the relevance floor or exceed the maximum counts are left out.
     """
     preferences, memories = (
         [item for item in items if _passes(item, floor=limits.relevance_floor)]
@@ -327,7 +328,7 @@ def _fit_budget(
 ) -> Block:
     """Return the block; shorten or drop its last sections until the finished text fits the budget.
 
-    The tokens of the finished text are counted, since they can be more than the sum over the
+    The finished text is counted as a whole, because it can have more tokens than the sum of its
     sections.
     """
     while sections:

@@ -1,4 +1,4 @@
-"""Neutralise parts of recalled text that a model could read as structure of the prompt.
+"""Neutralise parts of recalled text that a model could read as prompt structure.
 
 Stored text may contain an attack: tags that close the memory block, control tokens of chat
 templates (`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), speaker names at the
@@ -12,7 +12,7 @@ import re
 import unicodedata
 from functools import cache
 
-# Maps each ASCII character to the characters that a model or a normaliser may read as it.
+# Maps each ASCII character to the characters that a model or a normaliser may mistake for it.
 _LOOK_ALIKES = {
     "<": "＜﹤‹〈〈⟨❬❮❰≮˂ᐸᚲ⧼«《",
     ">": "＞﹥›〉〉⟩❭❯❱≯˃ᐳ⧽»》",
@@ -68,7 +68,7 @@ _CONTROL = (
     r"cls|sep|g?mask|sop|eop|s|(?:start|end)_of_turn|think)"
 )
 _CONTROL_WORD = re.compile(rf"\A[\s/|!?]*+{_CONTROL}[\s/|!?]*+", re.IGNORECASE)
-# Possessive quantifiers, and the anchor at the start of a run of brackets, keep the time linear.
+# Possessive quantifiers, and matching only at the start of a run of brackets, keep the time linear.
 _TOKEN = re.compile(
     rf"(?<!<)<++(?P<named>[^\W\d][^<>]*+|\s++{_CONTROL}[\s/|]*+)>++"
     r"|(?<!<)<++(?P<signed>\s*+[/!?|][^<>]*+)>++"
@@ -122,7 +122,7 @@ def _is_title(brackets: str, inner: str) -> bool:
 
 
 def _plain(inner: str) -> str:
-    """Return the text between the brackets without outer pipes, and "memory_block" with a space."""
+    """Return `inner` without outer pipes and spaces, and with "memory block" for "memory_block"."""
     return re.sub(r"(?i)memory_+block", "memory block", inner).strip("| ")
 
 

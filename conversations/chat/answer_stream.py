@@ -2,8 +2,8 @@
 
 Each answer in progress has a key in Redis, visible to every process; a request to stop the answer
 changes the key's value. The key contains only a hash of the conversation's id. If the process that
-writes the answer dies, the key soon expires. While Redis is down, answers can't be stopped, and two
-answers in one conversation at the same time aren't prevented; everything else still works.
+writes the answer dies, the key soon expires. While Redis is down, answers can't be stopped, and one
+conversation may get two answers at the same time; otherwise, stored conversations work as usual.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class End(Enum):
     """The reason why an answer ended."""
 
     WHOLE = "whole"
-    # Stopped on request; the shown part is kept, and memories are learned from the turn.
+    # Stopped on request, or cut at the maximum length. The shown part is kept as complete.
     STOPPED = "stopped"
     BROKEN = "broken"  # the model failed in the middle; the received part is kept as unfinished
-    SILENT = "silent"  # the model failed before the first word
+    SILENT = "silent"  # the model failed before the first word, or sent no words
     UNSAID = "unsaid"  # stopped before the first word
-    GONE = "gone"  # the question was forgotten in the meantime, or answered elsewhere
+    GONE = "gone"  # the question was forgotten meanwhile, or the conversation went on
 
 
 class Answering:
@@ -55,8 +55,8 @@ class Answering:
 
     An empty piece means that the model has sent nothing new. After the iteration `end` holds the
     reason why the answer ended. The question must already be recorded in `thread`, and the caller
-    must have marked the conversation by `begin_answer`; the end of the answer removes the mark. If
-    the client disconnects, call `finish`, which reads the answer to its end and records it.
+    must have marked the conversation with `begin_answer`; the mark is removed when the answer ends.
+    If the client disconnects, call `finish`, which reads the answer to its end and records it.
     `release` is called as soon as the model is no longer in use.
     """
 
@@ -145,7 +145,7 @@ class Answering:
     def _account(self, prepared: Prepared, end: End) -> None:
         stopped = end is End.STOPPED
         if self.thread.is_accounted:
-            answer_text.account(
+            answer_text.record_answer_use(
                 prepared,
                 self.text,
                 user=self.thread.user,
@@ -238,7 +238,7 @@ def end_answer(conversation: str) -> None:
 
 
 def stop_answer(conversation: str) -> bool:
-    """Request that the answer in progress stops. Return False if no answer is in progress."""
+    """Ask the answer in progress to stop. Return False if no answer is in progress."""
     with _without_redis():
         return bool(client().set(_answer_key(conversation), _STOP, xx=True, ex=_KEY_SECONDS))
     return False

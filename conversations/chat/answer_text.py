@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db.models import F
 
 from conversations import selectors
-from conversations.block import context
-from conversations.block.context import Context, WindowMessage
+from conversations.block import builder
+from conversations.block.builder import Context, WindowMessage
 from conversations.chat import demo_assistant
 from conversations.chat.demo_assistant import Intent
 from conversations.models import Conversation, ConversationKind, Message, Role
@@ -24,7 +24,7 @@ from memories.extraction import masking
 from memories.extraction.wording.owners import Ownership, ownership
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Outcome
-from memories.learning import ingest, learnability
+from memories.learning import learnability, turn_learning
 from memories.models import Memory, MemoryStatus, MemoryVersion
 from memories.recall import candidate_pool, search
 from memories.recall.candidate_pool import PreparedQuery
@@ -36,7 +36,7 @@ from ops.queue.run import record_model_call
 
 _PROMPT_VERSION = "chat-3"
 _ASKS_OF_SELF = re.compile(r"(?i)\b(?:i|me|my|mine|am)\b|我(?!们)")
-# A relative of the user, as in "my sister" and 我妈.
+# A relative, friend or colleague of the user, as in "my sister" and 我妈.
 _NAMES_OTHERS = re.compile(
     r"(?i)\bmy (?:\w{1,20} )?(?:mum|mom|dad|mother|father|sister|brother|son|daughter|kids?|wife"
     r"|husband|partner|(?:girl|boy)?friend|boss|aunt|uncle|cousin|nan|gran\w{0,7})\w{0,3}\b"
@@ -45,7 +45,7 @@ _NAMES_OTHERS = re.compile(
 _BEGINS_WITH_SELF = re.compile(
     r"(?i)\W?(?:i|im|ive|i['’](?:m|ve|d|ll))\b|\W?我(?=[是在想要有喜爱不会住])"
 )
-_WHOSE_OTHERS = ("related.", "others.")  # codes of the reader model, in the reason of a version
+_WHOSE_OTHERS = ("related.", "others.")  # the reader model's codes, in a version's `reason`
 _VERY_CLOSE = 0.9  # minimum relevance of a memory that shares no words with the question
 _WORDS = {
     "en": {
@@ -85,14 +85,15 @@ class Prepared:
     """Everything that is gathered before the answer is generated.
 
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
-    None. `remembered`, `of_others` and `perhaps` hold the texts that the demo assistant quotes,
-    and `quoted` the ids of those that it quotes although they weren't recalled.
-    `remembering` is True if memories will be learned from this turn. `is_demo` is True if the demo
-    assistant answers, also because the message only asks to forget. `not_to_keep` is True if the
-    message asks not to be kept; `secret` is True if the demo assistant must say that it contains a
-    secret. `passing` is True for a temporary chat, which can't store a list of memories to choose
-    from. `teaches` is False if nothing in the message could be remembered. `waits` is True if no
-    memory surely answers the question and one that may do so awaits review.
+    None. `remembered`, `of_others` and `perhaps` hold the texts that the demo assistant quotes;
+    `quoted` holds the ids of memories that it quotes from the portrait, not from recall.
+    `remembering` is True if long-term memory is on and the chat isn't temporary. `is_demo` is True
+    if the demo assistant answers; even if a model is configured, it answers messages that only ask
+    to forget. `not_to_keep` is True if the message asks not to be kept; `secret` is True if the
+    demo assistant must say that the message contains a secret. `passing` is True for a temporary
+    chat, which can't store a list of memories to choose from. `teaches` is False if nothing in the
+    message is important enough to remember. `waits` is True if no memory clearly answers the
+    question, but a memory that awaits review may answer it.
     """
 
     text: str
@@ -129,7 +130,7 @@ def prepare(
     with as_user(user):
         speakers = selectors.speakers_of(user)
     query = search.prepare_query(text, speakers=speakers)
-    heard = spoken_requests.extract_alone(text)
+    heard = spoken_requests.extract_without_context(text)
     asked = spoken_requests.prepare(heard.forget)
     passing = isinstance(conversation, TemporaryConversation)
     is_demo = not model_name() or spoken_requests.says_nothing_else(text, asked)
@@ -138,7 +139,7 @@ def prepare(
     secret = is_demo and bool(masking.screen(text).refused)
     with as_user(user, changing=bool(asked)):
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
-        found = context.build(query, user=user, conversation=conversation)
+        found = builder.build(query, user=user, conversation=conversation)
         is_on = users.settings_of(user).longterm_enabled
         known = _remembered_texts(text, found, user=user, is_on=is_on) if is_demo else _Known([])
         is_personal = conversation.kind != ConversationKind.GROUP
@@ -157,7 +158,7 @@ def prepare(
             of_others=known.of_others,
             perhaps=known.perhaps,
             quoted=() if forget or not_to_keep or secret else known.ids,
-            teaches=any(map(ingest.is_important, heard.candidates)),
+            teaches=any(map(turn_learning.is_important, heard.candidates)),
             waits=is_sought and _waits_for_review(query, user=user),
         )
 
@@ -170,8 +171,7 @@ def _carry_out_forgets(
 ) -> Outcome:
     """Forget the memories that the request clearly means, and return the outcome.
 
-    "Forget that" has no meaning in a temporary chat, because nothing is learned from a temporary
-    chat.
+    In a temporary chat, "forget that" refers to nothing, because nothing is learned there.
     """
     if isinstance(conversation, TemporaryConversation):
         found = spoken_requests.find(asked, user=user)
@@ -197,16 +197,19 @@ class _Known:
 def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> _Known:
     """Return the memories that the demo assistant quotes.
 
-    It quotes none unless the message asks. Those that fit share words with the question, are about
-    the same subject or are very close in meaning. Memories about somebody else are apart if the
-    question is about the user; then the others that were used for it perhaps fit. If the person
-    asks for a list of their memories or for their own name, return memories of the portrait
-    instead, if long-term memory `is_on`.
+    If the message asks for a list of the person's memories or for their own name, return memories
+    of the portrait, provided that long-term memory is on (`is_on`). For any other question,
+    `fitting` holds the recalled memories that share words with the question, are about the same
+    subject or are very close in meaning. If the question is about the user, memories about somebody
+    else are in `of_others` instead, and `perhaps` holds the other relevant memories in the block.
+    Return nothing if the message isn't a question.
     """
     intent = demo_assistant.intent_of(text)
     if intent is Intent.LIST and is_on:
         most = demo_assistant.LISTED + 1
-        listed = {one.public_id: one.content for one in portrait.most_personal(user, limit=most)}
+        listed = {
+            one.public_id: one.content for one in portrait.personal_memories(user, limit=most)
+        }
         return _Known([*listed.values()], ids=[*listed][:-1] if len(listed) == most else [*listed])
     if is_on and demo_assistant.asks_own_name(text) and (names := _own_names(text, user=user)):
         return _Known([*names.values()], ids=[*names])
@@ -216,7 +219,7 @@ def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> 
     relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
     memories = [one for one in found.items if one.type == "memory"]
     fitting = [one for one in memories if _fits(one.components)]
-    of_others = _of_others(text, {one.id: one.text for one in memories}, user=user)
+    of_others = _ids_about_others(text, {one.id: one.text for one in memories}, user=user)
     used = [
         one
         for one in memories
@@ -235,7 +238,10 @@ def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> 
 
 
 def _waits_for_review(query: PreparedQuery, *, user: User) -> bool:
-    """Return whether a memory that awaits review fits the question, or if any does for a list."""
+    """Return whether a memory that awaits review fits the question.
+
+    If the message asks for a list of memories, every memory that awaits review fits.
+    """
     intent = demo_assistant.intent_of(query.text)
     if intent is Intent.LIST:
         return Memory.visible.filter(user=user, status=MemoryStatus.CANDIDATE).exists()
@@ -250,17 +256,21 @@ def _waits_for_review(query: PreparedQuery, *, user: User) -> bool:
 def _own_names(text: str, *, user: User) -> dict[str, str]:
     """Return the ids and the texts of the memories that state the user's name."""
     named = {
-        one.public_id: one.content for one in portrait.most_telling(user) if portrait.names(one)
+        one.public_id: one.content
+        for one in portrait.portrait_memories(user)
+        if portrait.states_name(one)
     }
-    of_others = _of_others(text, named, user=user)
+    of_others = _ids_about_others(text, named, user=user)
     return {id: content for id, content in named.items() if id not in of_others}
 
 
-def _of_others(text: str, memories: Mapping[str, str], *, user: User) -> set[str]:
+def _ids_about_others(text: str, memories: Mapping[str, str], *, user: User) -> set[str]:
     """Return the ids of memories about somebody else, if the question is about the user.
 
-    `memories` maps ids to texts. Whose a memory is known from its wording and from the reader
-    model's code in its version. The code says nothing against a text that begins with "I".
+    `memories` maps ids to texts. Whom a memory is about follows from its wording, and from the
+    reader model's code in the `reason` of its current version. The code is ignored if the memory
+    begins with "I". Questions that mention "my sister" or the like don't count as questions about
+    the user.
     """
     if not _ASKS_OF_SELF.search(text) or _NAMES_OTHERS.search(text):
         return set()
@@ -321,7 +331,7 @@ def demo_answer(prepared: Prepared) -> str:
     )
 
 
-def account(
+def record_answer_use(
     prepared: Prepared,
     answer: str,
     *,
@@ -329,7 +339,10 @@ def account(
     took_ms: int,
     outcome: Literal["ok", "truncated", "failed"],
 ) -> None:
-    """Record the duration and the tokens of a model's answer. Call it outside a transaction."""
+    """Record the duration and the tokens of a model's answer; call this outside a transaction.
+
+    Nothing is recorded for an answer of the demo assistant.
+    """
     if prepared.is_demo:
         return
     sent = sum(tokens.count(one.content) for one in _messages(prepared))

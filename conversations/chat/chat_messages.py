@@ -21,7 +21,7 @@ from conversations.recording.temporary import TemporaryConversation, TemporaryMe
 from conversations.recording.turns import MessageInput
 from foundation.errors import Conflict
 from memories.forgetting.spoken_requests import Outcome
-from memories.learning import direct_statements
+from memories.learning import remember_this
 from memories.recall import traces
 from ops.access import as_user
 from ops.models import User
@@ -36,8 +36,8 @@ Said = TypeVar("Said", Message, TemporaryMessage)
 class _Thread(Generic[Chat, Said]):
     """A conversation with the person's newest message and the existing answer to it, if any.
 
-    `said` holds the question and its newest answer. `shown` holds the public ids of the messages
-    that the page already shows when the new answer begins.
+    `said` holds the question and its newest answer. `shown` holds the public ids of the question
+    and of the existing answer, which the page already shows when the new answer begins.
     """
 
     user: User
@@ -80,9 +80,9 @@ class _Thread(Generic[Chat, Said]):
 class KeptThread(_Thread[Conversation, Message]):
     """A stored conversation with the person's newest message.
 
-    To answer the message again, the whole turn is forgotten and a new turn is recorded, so that its
-    words count as newly said and can be learned again. The old turn is replaced only when the new
-    answer is complete; if the answer fails, the old turn is kept.
+    To answer the message again, the whole turn is forgotten and a new turn is recorded, so that the
+    message counts as newly said and can be learned from again. The old turn is replaced only when
+    the new answer is complete or was stopped; if the answer fails, the old turn is kept.
     """
 
     turn: Turn | None = None
@@ -107,7 +107,7 @@ class KeptThread(_Thread[Conversation, Message]):
         found = _last_kept(self.user, self.conversation)
         if found is None or found.shown != self.shown:
             raise Conflict(SAID_LATER)
-        carried = direct_statements.detach_from(self.question, user=self.user)
+        carried = remember_this.detach_from(self.question, user=self.user)
         message_forgets.forget_message(user=self.user, message=self.answer, cascade=True)
         turn = turns.record_turn(
             user=self.user,
@@ -155,7 +155,7 @@ class Editable:
     first. If more than the last question and answer would be deleted, the person must confirm: the
     request must contain the id of the newest message that they saw. `is_last` is True if no such
     confirmation is needed. `is_first` is True if no message precedes the edited message. `pks`
-    holds the primary keys of these messages if they are stored.
+    holds the primary keys of the messages in `gone`, unless the chat is temporary.
     """
 
     question: Message | TemporaryMessage
@@ -247,7 +247,7 @@ def editable(
     question = asked.order_by("-number").first()
     if question is None:
         raise Conflict(NOT_HERE)
-    pks = message_erasure.pks_from(question, user=user)
+    pks = message_erasure.later_message_pks(question, user=user)
     later = own.filter(pk__in=pks).order_by("number")
     rows = list(later.values_list("public_id", "role"))
     found = _editable(question, rows, is_first=conversation.message_count <= len(rows))

@@ -1,8 +1,8 @@
 """The demo assistant, which answers from memories while no chat model is configured.
 
 It only quotes memories, and acknowledges requests to remember or to forget. The chat labels it as a
-demo. It quotes memories only in answer to a question: it doesn't understand a statement, which may
-be sad news. For the same reason all its texts are neutral, never cheerful.
+demo. It quotes memories only in reply to a question or a request for a list, because it can't tell
+whether a statement is sad news. For the same reason all its texts are neutral, never cheerful.
 """
 
 import re
@@ -45,7 +45,7 @@ _ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would y
 _BEFORE_QUESTIONS = (
     r"^(?:(?:so|and|ok(?:ay)?|hey|hi|well|also|but|please|now|can you|could you)[,\s]+)*"
 )
-# The order matters: "what do you remember about me" is a question, "don't forget" is a request to
+# The order matters: "what do you remember about me" asks for a list, "don't forget" is a request to
 # remember, and "don't forget to remind me" asks for a reminder.
 _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
     (intent, re.compile(shape, re.IGNORECASE))
@@ -242,17 +242,18 @@ def answer(
 ) -> str:
     """Return the demo assistant's reply, in the language of the message.
 
-    `remembered` holds the recalled memories, most relevant first; the reply makes no other
-    statement about the user. `of_others` holds those about somebody else, where the user asks about
-    themselves. `perhaps` holds memories that were recalled too, but don't surely fit
-    the question. Memories are quoted only for a question. `teaches` is False if the message states
-    nothing that could be remembered, such as a joke; the reply then promises nothing. `forget` is
-    the outcome of a request to forget (a status of `memories.forgetting.spoken_requests`, or None
-    without a request). `remembering` is False while memory is off. `not_to_keep` is True if the
-    person asks not to keep the message, and `secret` if it contains a secret. `passing` is True for
-    a temporary chat, which can't store a list of memories to choose from. `waits` is True if a
-    memory that may answer the question awaits review; the reply says so without its text. The reply
-    never repeats the message, which may contain a text to be forgotten.
+    All statements about the user are quoted memories. `remembered` holds those that fit the
+    message, most relevant first. `of_others` holds the memories about somebody else, if the user
+    asks about themselves. `perhaps` holds recalled memories that may not fit the question. Memories
+    are quoted only in reply to a question or a request for a list. `teaches` is False if the
+    message states nothing that could be remembered, such as a joke; the reply then promises
+    nothing. `forget` is the outcome of a request to forget (a status of
+    `memories.forgetting.spoken_requests`, or None without a request). `remembering` is False while
+    long-term memory is off and in a temporary chat. `not_to_keep` is True if the person asks not to
+    keep the message, and `secret` if it contains a secret. `passing` is True for a temporary chat,
+    which can't store a list of memories to choose from. `waits` is True if a memory that may answer
+    the question awaits review; the reply says so without quoting it. The reply never repeats the
+    message, which may contain a text to be forgotten.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
@@ -307,7 +308,10 @@ def says_that_something_waits(answer: str) -> bool:
 
 
 def asks_own_name(message: str) -> bool:
-    """Return whether the user asks for their own name, which shares no words with most names."""
+    """Return whether the user asks for their own name.
+
+    Most memories that state a name share no words with such a question.
+    """
     return _ASKS_OWN_NAME.search(message) is not None
 
 

@@ -1,5 +1,5 @@
 """Forget messages, turns, summaries and conversations, with everything derived from them.
 
-Forgetting has two steps: the rows are hidden at once, and an operation in the background erases
-them. May use `memories.forgetting` and `ops.forgetting`.
+Forgetting has two steps: the rows are hidden at once, and a background operation erases them. The
+package may use `memories.forgetting` and `ops.forgetting`.
 """

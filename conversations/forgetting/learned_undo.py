@@ -14,12 +14,13 @@ CHANGED_SINCE = "It has changed since then. Its history shows every version."
 
 
 def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
-    """Undo one memory learned from a turn: recycle a new memory, or restore the previous text.
+    """Undo one memory learned from a turn.
 
-    If `memory_id` names a memory that was superseded by a memory from the turn, use the superseded
-    memory again, together with the newer memory. Opens its own transactions. Raise `NotFound` if
-    this memory wasn't learned from the turn, and `Conflict` if the memory has changed since or its
-    earlier text was forgotten.
+    Move the memory to the recycle bin if it was new, otherwise restore its previous text. If
+    `memory_id` names a memory that was superseded by a memory from the turn, enable the superseded
+    memory again and keep the newer one. Opens its own transactions. Raise `NotFound` if the memory
+    wasn't learned from the turn, and `Conflict` if it has changed since or its earlier text was
+    forgotten.
     """
     with as_user(user, changing=True):
         if retired := _retired_memory(user, turn, memory_id):
@@ -49,10 +50,10 @@ def _retired_memory(user: User, turn: Turn, memory_id: str) -> Memory | None:
 
 
 def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:
-    """Return the memory and the version of it that was learned from the turn.
+    """Return the memory and its newest version that was learned from the turn.
 
-    Raise `NotFound` if no version was learned from the turn, and `Conflict` if a newer version
-    exists.
+    Raise `NotFound` if no version was learned from the turn, and `Conflict` if that version isn't
+    the current one.
     """
     memory = Memory.objects.filter(user=user, public_id=memory_id).first()
     versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)

@@ -25,7 +25,7 @@ from conversations.models import (
     Turn,
 )
 from foundation.database import cascades
-from memories.forgetting import dependencies, derivation, memory_erasure, tombstones
+from memories.forgetting import dependencies, forget_plan, memory_erasure, tombstones
 from memories.learning import learnability
 from memories.models import Arbitration, Memory, Source, TargetKind
 from ops.models import User
@@ -74,9 +74,10 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 class Consequences:
     """The effects that forgetting would have.
 
-    Forgetting would delete `memories` and derive `changed` again from their other sources. `kept`
-    is the number of memories that have a source among the forgotten messages but would not change.
-    `replies` is the number of the assistant's messages among `messages`.
+    Forgetting would delete the memories in `memories`, and derive those in `changed` again from
+    their other sources. `kept` is the number of memories that have a source among the forgotten
+    messages but would not change. `messages` is the number of forgotten messages, of which
+    `replies` are the assistant's.
     """
 
     messages: int
@@ -103,13 +104,15 @@ def consequences_of_messages(pks: Sequence[int], *, user: User, conversation: in
     return _consequences(target, user=user)
 
 
-def pks_from(message: Message, *, user: User) -> list[int]:
+def later_message_pks(message: Message, *, user: User) -> list[int]:
     """Return the keys of the message, all later messages and the other messages of their turns."""
     later = Q(conversation=message.conversation_id, number__gte=message.number)
-    return with_turns(user, Message.objects.filter(later, user=user).values_list("pk", flat=True))
+    return turn_message_pks(
+        user, Message.objects.filter(later, user=user).values_list("pk", flat=True)
+    )
 
 
-def with_turns(user: User, messages: Iterable[int]) -> list[int]:
+def turn_message_pks(user: User, messages: Iterable[int]) -> list[int]:
     """Return the keys of these messages, and of the other message of each of their turns."""
     pks = list(messages)
     of_them = Q(user_message__in=pks) | Q(assistant_message__in=pks)
@@ -146,10 +149,8 @@ def preview_memory_effects(
 ) -> tuple[list[int], list[int], list[int]]:
     """Return the primary keys of the memories that forgetting would delete, change and keep.
 
-    `lost_sources` is a filter for the sources that would be lost.
-
-    The plan is computed exactly as for a real request: the sources are hidden in a savepoint, which
-    is rolled back afterwards.
+    `lost_sources` is a filter for the sources that would be lost. The plan is computed exactly as
+    for a real request: the sources are hidden in a savepoint, which is rolled back afterwards.
     """
     sources = Source.everything.filter(lost_sources, user=user, hidden_at__isnull=True)
     touched = set(sources.values_list("memory", flat=True))
@@ -159,7 +160,7 @@ def preview_memory_effects(
         sources.update(hidden_at=timezone.now())
         graph = dependencies.read(user, touched)
         transaction.set_rollback(True)
-    outcomes = derivation.plan(graph.texts)
+    outcomes = forget_plan.plan(graph.texts)
     standing = {one.memory for one in graph.texts if not outcomes[one.id].erased}
     shown = [one for one in graph.memories if one.hidden_at is None]
     lost = [one.pk for one in shown if one.pk not in standing]
@@ -174,9 +175,9 @@ def preview_memory_effects(
 def hide(user: User, target: Target) -> int:
     """Hide the messages and turns of the target, their episodes and the summaries that cover them.
 
-    Turns are hidden first, because learning locks a turn's row while it runs. A hidden message
-    leaves a tombstone, so that nothing is learned from a copy of its text. Return the number of
-    messages that this call hid.
+    Turns are hidden first, because learning locks a turn's row while it runs. Each hidden message
+    of the user or the assistant leaves a tombstone, so that nothing is learned from a copy of its
+    text. Return the number of messages that this call hid.
     """
     now = timezone.now()
     for rows in (_turns(user, target), _episodes(user, target), covering_summaries(user, target)):
@@ -200,8 +201,8 @@ def covering_summaries(user: User, target: Target) -> QuerySet[Summary]:
     return own.filter(through_number__gte=Subquery(numbers.values("number")[:1]))
 
 
-def leave_conversation(conversation: Conversation) -> None:
-    """Recount the conversation's remaining messages and speakers, and save them with its title."""
+def recount_conversation(conversation: Conversation) -> None:
+    """Recount the conversation's messages and speakers; save these, its newest time and title."""
     left = Message.objects.filter(conversation=conversation)
     conversation.message_count = left.count()
     conversation.last_message_at = left.aggregate(newest=Max("created_at"))["newest"]
@@ -233,7 +234,7 @@ def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
-    """Return the rows whose texts will be erased: messages, summaries, feedback and verdicts."""
+    """Return the rows whose texts will be erased: messages, summaries, feedback, arbitrations."""
     return [
         _messages(user, target),
         covering_summaries(user, target),
@@ -243,7 +244,7 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield the texts of all messages that still exist, and of summaries written after `since`.
+    """Yield the texts of all visible messages, and of visible summaries written after `since`.
 
     Parts of an erased text that also occur in these texts may stay in the database, so the residue
     scan must not report them. A summary written after `since` can only repeat text that wasn't
@@ -307,7 +308,7 @@ def erase_summaries(user: User, target: Target) -> Counter[str]:
 
 
 def erase_turns(user: User, target: Target) -> Counter[str]:
-    """Erase the turns of the target with their episodes, arbitration logs and refusals."""
+    """Erase the turns of the target with their episodes, arbitrations and refusals."""
     return cascades.delete(_turns(user, target))
 
 

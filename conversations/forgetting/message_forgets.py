@@ -1,6 +1,6 @@
 """Forget messages, conversations, chosen items or a whole layer (all summaries or all episodes).
 
-Each function hides the rows at once and enqueues an operation that erases them.
+Each kind of request hides the rows at once and enqueues an operation that erases them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memories.forgetting import memory_erasure, memory_forgets, rederivation
 from memories.models import Memory, Source, TargetKind
 from memories.writing import memory_writes
 from ops import audit_chain, audit_log
-from ops.forgetting import erasure
+from ops.forgetting import forget_steps
 from ops.models import Kind, Operation, User
 
 # Who chose what to forget or to keep; shown on the receipt.
@@ -48,10 +48,10 @@ def forget_message(
     conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
         raise NotFound("This message doesn’t exist.")
-    before = erasure.find_unfinished(
+    before = forget_steps.find_unfinished(
         Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]}
     )
-    pks = message_erasure.with_turns(user, [message.pk]) if cascade else [message.pk]
+    pks = message_erasure.turn_message_pks(user, [message.pk]) if cascade else [message.pk]
     if before is not None and set(pks) <= set(before.payload["messages"]):
         return before
     return forget_messages(user, conversation, pks, requested_by_key=requested_by_key)
@@ -78,7 +78,7 @@ def forget_messages(
         {
             "conversation": conversation.pk,
             "messages": pks,
-            **memory_forgets.still_said(still_said),
+            **memory_forgets.kept_messages_payload(still_said),
         },
         named={"messages": _public_ids(Message, user, pks)},
         requested_by_key=requested_by_key,
@@ -111,14 +111,15 @@ def clear_conversation(
 ) -> Operation:
     """Forget all messages that a conversation contains now, but keep the conversation itself.
 
-    If `forget_memories` is False, memories learned from it are kept.
+    If `forget_memories` is False, memories learned from it are kept and count as written by the
+    person. Raise `NotFound` if the person has no such conversation.
     """
     return _forget_all(
         Kind.CLEAR_CONVERSATION, user, conversation, forget_memories, requested_by_key
     )
 
 
-def clear_again(
+def repeat_clear(
     *, user: User, conversation: Conversation, at: datetime, forget_memories: bool
 ) -> Operation | None:
     """Clear the messages of a conversation that were recorded up to `at`.
@@ -140,7 +141,7 @@ def target_through(user: User, *, conversation: int, through: int) -> Target:
 
 
 def requester(requested_by_key: int | None = None) -> str:
-    """Return who makes the request: a person on a page, a program, or "" if it is neither."""
+    """Return `BY_PERSON` for a request on a page, `BY_PROGRAM` for one with an API key, else ""."""
     if requested_by_key is not None or audit_log.acting_key_id() is not None:
         return BY_PROGRAM
     return BY_PERSON if audit_log.current_actor().actor == "user" else ""
@@ -149,10 +150,10 @@ def requester(requested_by_key: int | None = None) -> str:
 def hide_memories(user: User, target: Target) -> set[int]:
     """Hide memories derived from the target until they are erased or derived again.
 
-    Return the keys of the messages that are kept although they repeat a hidden memory.
+    Return the keys of the messages that are kept even though they repeat a hidden memory.
     """
     hidden = rederivation.hide(user=user, lost_sources=target.lost_sources)
-    return memory_forgets.find_repeating_hidden(user, hidden)
+    return memory_forgets.find_messages_repeating_hidden(user, hidden)
 
 
 def _forget_all(
@@ -167,7 +168,7 @@ def _forget_all(
     locked = lock(user, conversation.pk)
     last = locked.last_number if through is None else through
     payload: dict[str, Any] = {"conversation": locked.pk, "through": last}
-    before = erasure.find_unfinished(kind, user=user, payload=payload)
+    before = forget_steps.find_unfinished(kind, user=user, payload=payload)
     if before is not None:
         return before
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
@@ -178,7 +179,7 @@ def _forget_all(
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
     payload |= {"forget_memories": forget_memories}
     if forget_memories:
-        payload |= memory_forgets.still_said(hide_memories(user, target))
+        payload |= memory_forgets.kept_messages_payload(hide_memories(user, target))
     else:
         payload["chosen"] = requester(requested_by_key)
         payload[KEPT_MEMORIES] = rederivation.keep_as_own(
@@ -204,7 +205,7 @@ def lock(user: User, pk: int) -> Conversation:
     Recording takes the same lock, so no message is added until the transaction ends. Raise
     `NotFound` if there is no such conversation.
     """
-    erasure.start(user)
+    forget_steps.register_forget(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
     if found is None:
         raise NotFound("This conversation doesn’t exist.")
@@ -216,7 +217,7 @@ def hide(user: User, conversation: Conversation, target: Target) -> None:
     message_erasure.hide(user, target)
     texts = message_erasure.texts_of(user, target)
     conversation.title = shingles.title_without(conversation.title, [*texts, *map(masked, texts)])
-    message_erasure.leave_conversation(conversation)
+    message_erasure.recount_conversation(conversation)
 
 
 def _begin(
@@ -228,10 +229,10 @@ def _begin(
     named: Mapping[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    """Enqueue the operation that erases the target, and erase its recall traces at once.
+    """Enqueue the operation that erases the target, and erase the target's recall traces at once.
 
     Recall traces can't be hidden, so they are erased without waiting for the operation. `named`
-    holds public ids, which are the same in every copy of the database.
+    describes the request without primary keys, so that it can be repeated on a restored backup.
     """
     traces = memory_erasure.erase_traces(
         user=user,
@@ -240,7 +241,7 @@ def _begin(
         until=timezone.now(),
     )
     memory_writes.drop_facets(user.pk)
-    operation = erasure.begin(
+    operation = forget_steps.enqueue_forget(
         kind,
         user=user,
         payload=payload,
@@ -266,18 +267,18 @@ def forget_chosen(
 
     The operation has one receipt. For each message, the other message of its turn, the episode and
     everything derived from them are forgotten too, except the memories in `keep_ids`: these lose
-    their quotations and from then on count as the person's own. `said_in` holds the keys of
-    messages that are counted among the kept ones. A message is named by our id or the client's id;
-    if `conversation` is given, all messages are looked for in it. A repeated call returns the same
-    operation while it is still running. Raise `Invalid` if both lists are empty or if a client's id
-    needs `conversation`, and `NotFound` if an item doesn't exist or belongs to another person; in
-    these cases nothing is forgotten.
+    their quotations and from then on count as the person's own. `said_in` holds the keys of further
+    messages that still state what is forgotten; the receipt counts them as kept. `message_ids` may
+    hold our ids or the client's ids; if `conversation` is given, only that conversation is
+    searched. A repeated call returns the same operation while it is still running. Raise `Invalid`
+    if both lists are empty or if a client's id needs `conversation`, and `NotFound` if an item
+    doesn't exist or belongs to another person; in these cases nothing is forgotten.
     """
     if not memory_ids and not message_ids:
         raise Invalid.field("memory_ids", "Name at least one memory or message.")
     own_ids = {_public_id(user, one, conversation) for one in message_ids}
     named = {"memory_ids": sorted({*memory_ids}), "message_ids": sorted(own_ids)}
-    before = erasure.find_unfinished(Kind.FORGET_CHOICE, user=user, payload={"named": named})
+    before = forget_steps.find_unfinished(Kind.FORGET_CHOICE, user=user, payload={"named": named})
     if before is not None:
         return before
     memories = [memory_selectors.memory_of(user, one) for one in named["memory_ids"]]
@@ -312,7 +313,7 @@ def _public_id(user: User, reference: str, conversation: Conversation | None) ->
         return newest.public_id
 
 
-def forget_chosen_again(
+def repeat_forget_chosen(
     *,
     user: User,
     memories: Sequence[Memory],
@@ -321,7 +322,7 @@ def forget_chosen_again(
 ) -> Operation:
     """Forget these memories and messages again, after a restored backup has brought them back.
 
-    The memories in `keeping` are kept, as at the first time.
+    The memories in `keeping` are kept, as they were the first time.
     """
     return _forget_chosen(
         user, memories, messages, keeping=keeping, extra={}, requested_by_key=None
@@ -334,8 +335,8 @@ def also_forgotten(
     """Return the memories that `forget_chosen` would forget in addition to `memory_ids`.
 
     A memory is returned if it was learned only from the turns of the given messages. A memory that
-    was learned from these and other sources is returned if the other sources don't support its text
-    alone. Takes one query.
+    was learned from these and other sources is returned if the other sources alone don't support
+    its text. Takes one query.
     """
     asked = Message.objects.filter(user=user, public_id__in=message_ids).values("pk")
     turns = Turn.everything.filter(
@@ -379,36 +380,36 @@ def _forget_chosen(
     extra: dict[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    erasure.start(user)
-    pks = message_erasure.with_turns(user, [one.pk for one in messages])
+    forget_steps.register_forget(user)
+    pks = message_erasure.turn_message_pks(user, [one.pk for one in messages])
     found = Message.everything.filter(user=user, pk__in=pks)
     for conversation in sorted(set(found.values_list("conversation", flat=True))):
         lock(user, conversation)
     wanted = {one.pk for one in memories}
-    memory_forgets.blank_titles(user, memory_forgets.with_archived(user, wanted))
+    memory_forgets.blank_titles(user, memory_forgets.add_archived(user, wanted))
     there = set(memory_forgets.lock(user, Q(pk__in=wanted)))
     if there != wanted:
         raise NotFound("This memory doesn’t exist.")
-    gone = memory_forgets.with_archived(user, there)
+    gone = memory_forgets.add_archived(user, there)
     targets = targets_of(user, pks)
     counted = [_hide_with_traces(user, target) for target in targets]
-    still_said = memory_forgets.find_telling(user, gone) | set(said_in)
+    still_said = memory_forgets.find_stating_messages(user, gone) | set(said_in)
     kept = {one.pk for one in keeping} - gone
     kept_count = _keep_without_messages(user, targets, kept)
     lost = lost_sources_of(targets, gone=gone)
     hidden = set(rederivation.hide(user=user, lost_sources=lost, gone=gone))
-    still_said |= memory_forgets.find_repeating_hidden(user, hidden - gone)
+    still_said |= memory_forgets.find_messages_repeating_hidden(user, hidden - gone)
     still_said -= set(pks)
     memory_writes.drop_facets(user.pk)
     payload = {
-        **memory_forgets.still_said(still_said),
+        **memory_forgets.kept_messages_payload(still_said),
         KEPT_MEMORIES: kept_count,
         "memories": sorted(gone),
         "messages": pks,
         "conversations": [one.conversation for one in targets],
         **extra,
     }
-    operation = erasure.begin(
+    operation = forget_steps.enqueue_forget(
         Kind.FORGET_CHOICE,
         user=user,
         payload=payload,
@@ -426,9 +427,9 @@ def _forget_chosen(
 
 
 def _keep_without_messages(user: User, targets: Sequence[Target], kept: Collection[int]) -> int:
-    """Keep these memories although messages of the targets are their sources; return their number.
+    """Keep these memories even though the targets' messages are their sources; return their number.
 
-    Memories without a source there are left as they are.
+    Memories without such a source are left unchanged.
     """
     if not kept or not targets:
         return 0
@@ -437,7 +438,7 @@ def _keep_without_messages(user: User, targets: Sequence[Target], kept: Collecti
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:
-    """Hide the messages of the target, erase their recall traces, and count the erased rows.
+    """Hide the messages of the target, erase their recall traces, and return the erased counts.
 
     Recall traces can't be hidden, so they are erased without waiting for the operation.
     """
@@ -461,16 +462,16 @@ def delete_layer(*, user: User, layer: str, through: int | None = None) -> tuple
     """
     if layer not in _LAYERS:
         raise Invalid.field("layer", "Must be summary or episode.")
-    erasure.start(user)
+    forget_steps.register_forget(user)
     rows = layer_rows(user, layer=layer, through=through)
     through = rows.aggregate(newest=Max("pk"))["newest"] or 0
     payload = {"layer": layer, "through": through}
-    before = erasure.find_unfinished(Kind.FORGET_LAYER, user=user, payload=payload)
+    before = forget_steps.find_unfinished(Kind.FORGET_LAYER, user=user, payload=payload)
     if before is not None:
         return before, rows.count()
     count = rows.filter(hidden_at__isnull=True).update(hidden_at=timezone.now())
     memory_writes.drop_facets(user.pk)
-    operation = erasure.begin(
+    operation = forget_steps.enqueue_forget(
         Kind.FORGET_LAYER,
         user=user,
         payload=payload,

@@ -24,8 +24,8 @@ from memories.forgetting.erased_texts import ErasedTexts
 from memories.models import Memory
 from ops.access import as_user
 from ops.audit_chain import Counts
-from ops.forgetting import erasure
-from ops.forgetting.person_forgets import reapplies
+from ops.forgetting import forget_steps
+from ops.forgetting.person_forgets import reapply_handler
 from ops.models import Kind, Operation, User
 from ops.queue.run import Run
 from ops.registry import handles
@@ -43,22 +43,22 @@ def forget_message(run: Run) -> Mapping[str, Any]:
     """
     user = run.user()
     if user is None:
-        return erasure.finish(run, user=None, scope="message")
+        return forget_steps.finish(run, user=None, scope="message")
     pk = run.payload["conversation"]
     with as_user(user):
         target = message_erasure.target_of(user, Q(pk__in=run.payload["messages"]), conversation=pk)
     _erase(run, user, [target], forget_memories=True)
     scope = "message" if len(run.payload["messages"]) <= 2 else "messages"
-    return erasure.finish(
+    return forget_steps.finish(
         run,
         user=user,
         scope=scope,
-        kept=_still_said(run),
-        then=lambda: _summarize_again(user, [pk]),
+        kept=_kept_messages(run),
+        then=lambda: _request_summaries(user, [pk]),
     )
 
 
-def _summarize_again(user: User, conversations: Sequence[int]) -> None:
+def _request_summaries(user: User, conversations: Sequence[int]) -> None:
     there = Conversation.objects.filter(user=user, pk__in=conversations)
     for pk in there.order_by("pk").values_list("pk", flat=True):
         if Summary.everything.filter(user=user, conversation=pk, text="").exists():
@@ -73,18 +73,18 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
     """
     user, payload = run.user(), run.payload
     if user is None:
-        return erasure.finish(run, user=None, scope="choice")
+        return forget_steps.finish(run, user=None, scope="choice")
     with as_user(user):
         targets = message_forgets.targets_of(user, payload["messages"])
     _erase(run, user, targets, forget_memories=True, gone=payload["memories"])
-    kept = _still_said(run) if payload["messages"] else ("messages",)
+    kept = _kept_messages(run) if payload["messages"] else ("messages",)
     kept += ("memories",) if payload.get(message_forgets.KEPT_MEMORIES) else ()
-    return erasure.finish(
+    return forget_steps.finish(
         run,
         user=user,
         scope="choice",
         kept=kept,
-        then=lambda: _summarize_again(user, payload["conversations"]),
+        then=lambda: _request_summaries(user, payload["conversations"]),
     )
 
 
@@ -97,7 +97,7 @@ def clear_conversation(run: Run) -> Mapping[str, Any]:
     user = run.user()
     if user is not None:
         _erase_whole(run, user)
-    return erasure.finish(run, user=user, scope="clear", kept=_kept(run))
+    return forget_steps.finish(run, user=user, scope="clear", kept=_kept_types(run))
 
 
 @handles(Kind.FORGET_CONVERSATION, is_long=True)
@@ -107,8 +107,8 @@ def forget_conversation(run: Run) -> Mapping[str, Any]:
     if user is not None:
         _erase_whole(run, user)
         pk = run.payload["conversation"]
-        erasure.step(run, user=user, name="conversation", erase=lambda: _erase_row(user, pk))
-    return erasure.finish(run, user=user, scope="conversation", kept=_kept(run))
+        forget_steps.step(run, user=user, name="conversation", erase=lambda: _erase_row(user, pk))
+    return forget_steps.finish(run, user=user, scope="conversation", kept=_kept_types(run))
 
 
 def _erase_row(user: User, pk: int) -> Counts:
@@ -126,18 +126,18 @@ def forget_layer(run: Run) -> Mapping[str, Any]:
     user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
     if user is not None:
         rows = message_forgets.layer_rows(user, layer=layer, through=through)
-        erasure.remember(
+        forget_steps.remember(
             run, user=user, texts=lambda: erased_hashes.words_of(rows), rows=lambda: [rows]
         )
         operation = run.operation
         steps: dict[str, Callable[[], Counts]] = {
             "index": lambda: message_forgets.erase_layer(user, layer=layer, through=through),
             "copies": lambda: memory_erasure.erase_copies(user=user, operation=operation),
-            "exports": lambda: erasure.erase_transfers(user),
+            "exports": lambda: forget_steps.erase_transfers(user),
         }
         for name, erase in steps.items():
-            erasure.step(run, user=user, name=name, erase=erase)
-    return erasure.finish(run, user=user, scope=f"{layer}_layer", kept=("messages",))
+            forget_steps.step(run, user=user, name=name, erase=erase)
+    return forget_steps.finish(run, user=user, scope=f"{layer}_layer", kept=("messages",))
 
 
 def _erase_whole(run: Run, user: User) -> None:
@@ -174,7 +174,7 @@ def _erase(
         return {}
 
     lost_sources = message_forgets.lost_sources_of(targets, gone=gone)
-    erasure.step(run, user=user, name="hide", erase=hide)
+    forget_steps.step(run, user=user, name="hide", erase=hide)
     _remember(run, user, targets, lost_sources=lost_sources if forget_memories else None, gone=gone)
     if forget_memories:
         memory_forgets.erase_in_rounds(run, user=user, lost_sources=lost_sources, gone=gone)
@@ -190,16 +190,18 @@ def _erase(
         "turns": of_each(message_erasure.erase_turns),
         "messages": of_each(message_erasure.erase_messages),
         "copies": lambda: memory_erasure.erase_copies(user=user, operation=operation),
-        "exports": lambda: erasure.erase_transfers(user, [one.conversation for one in targets]),
+        "exports": lambda: forget_steps.erase_transfers(
+            user, [one.conversation for one in targets]
+        ),
     }
     for name, erase in steps.items():
-        erasure.step(run, user=user, name=name, erase=erase)
+        forget_steps.step(run, user=user, name=name, erase=erase)
 
 
 def _remember(
     run: Run, user: User, targets: Sequence[Target], *, lost_sources: Q | None, gone: Sequence[int]
 ) -> None:
-    """Write the ledger, and store hashes of the texts to erase for the residue scan.
+    """Write the ledger, and store hashes of the texts to be erased, which the residue scan needs.
 
     `lost_sources` is None if memories are kept.
     """
@@ -209,7 +211,7 @@ def _remember(
     def collect_texts() -> list[str]:
         nonlocal found, elsewhere
         if lost_sources is None:
-            found = erased_texts.collect_none(
+            found = erased_texts.dependent_memory_pks(
                 user=user, lost_sources=message_forgets.lost_sources_of(targets, gone=())
             )
         else:
@@ -221,15 +223,15 @@ def _remember(
         )
         texts = [*found.texts, *chain.from_iterable(said_there)]
         elsewhere = [
-            *erased_texts.said_elsewhere(user=user, texts=texts, without=found.memory_ids),
-            *erased_texts.staying_texts(
+            *erased_texts.resembling_texts(user=user, texts=texts, without=found.memory_ids),
+            *erased_texts.remaining_texts(
                 user=user, texts=texts, leaving=found, conversations=conversations
             ),
         ]
         memory_erasure.blank_questions_about(user=user, texts=texts)
         return texts
 
-    erasure.remember(
+    forget_steps.remember(
         run,
         user=user,
         texts=collect_texts,
@@ -248,15 +250,15 @@ def _own_row(run: Run, user: User) -> list[QuerySet[Conversation]]:
     return [Conversation.everything.filter(user=user, pk=run.payload["conversation"])]
 
 
-def _kept(run: Run) -> tuple[str, ...]:
+def _kept_types(run: Run) -> tuple[str, ...]:
     if run.payload["forget_memories"]:
-        return _still_said(run)
+        return _kept_messages(run)
     return ("memories",) if run.payload.get(message_forgets.KEPT_MEMORIES, 1) else ()
 
 
-def _still_said(run: Run) -> tuple[str, ...]:
+def _kept_messages(run: Run) -> tuple[str, ...]:
     """Return the receipt's entry for messages that repeat what was forgotten, if any are kept."""
-    return ("messages",) if run.payload.get(erasure.STILL_SAID) else ()
+    return ("messages",) if run.payload.get(forget_steps.STILL_SAID) else ()
 
 
 stores.register_independent_texts(message_erasure.independent_texts)
@@ -267,7 +269,7 @@ stores.register_caches(
 )
 
 
-@reapplies("message")
+@reapply_handler("message")
 def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     """Forget each listed message again, without the other message of its turn.
 
@@ -278,19 +280,19 @@ def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Op
     return operations[-1] if operations else None
 
 
-@reapplies("choice")
+@reapply_handler("choice")
 def _reapply_choice(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     memories = list(Memory.everything.filter(user=user, public_id__in=target["memories"]))
     messages = list(Message.everything.filter(user=user, public_id__in=target["messages"]))
     if not memories and not messages:
         return None
     kept = Memory.everything.filter(user=user, public_id__in=target.get("kept", ()))
-    return message_forgets.forget_chosen_again(
+    return message_forgets.repeat_forget_chosen(
         user=user, memories=memories, messages=messages, keeping=kept
     )
 
 
-@reapplies("conversation")
+@reapply_handler("conversation")
 def _reapply_conversation(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     found = Conversation.everything.filter(user=user, public_id=target["conversation"]).first()
     if found is None:
@@ -300,17 +302,17 @@ def _reapply_conversation(user: User, target: Mapping[str, Any], at: datetime) -
     )
 
 
-@reapplies("clear")
+@reapply_handler("clear")
 def _reapply_clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     found = Conversation.objects.filter(user=user, public_id=target["conversation"]).first()
     if found is None:
         return None
-    return message_forgets.clear_again(
+    return message_forgets.repeat_clear(
         user=user, conversation=found, at=at, forget_memories=target["forget_memories"]
     )
 
 
-@reapplies("layer")
+@reapply_handler("layer")
 def _reapply_layer(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     rows = message_forgets.layer_rows(user, layer=target["layer"])
     newest = rows.filter(created_at__lte=at).order_by("-pk").first()

@@ -62,11 +62,12 @@ class Loaded:
 OnProgress = Callable[[Progress], None]
 
 
-def account_of(person: ImportedPerson, *, external_id: str) -> User:
+def find_or_create_account(person: ImportedPerson, *, external_id: str) -> User:
     """Return the user with this external id, and create the user if necessary.
 
-    Name, language and time zone are taken from the file if the user has none. Raise `Invalid` if
-    the id is invalid, and `Conflict` while the user is being forgotten.
+    Name and language are taken from the file if the user has none, the time zone if the user's is
+    still UTC. Raise `Invalid` if the id is invalid, and `Conflict` while the user is being
+    forgotten.
     """
     users.check_external_id(external_id)
     with as_system():
@@ -91,9 +92,9 @@ def load_person(
     """Record all conversations of the person for `user`, and enqueue learning at low priority.
 
     Each turn or message is recorded completely or not at all, under the ids of the file, so a
-    second run completes an interrupted import and duplicates nothing. Messages that can't be
-    recorded are skipped and listed. Raise `Conflict` (`being_forgotten`) if someone starts to
-    forget the user.
+    second run completes an interrupted import without duplicates. Messages that can't be recorded
+    are skipped and listed. Raise `Conflict` (`being_forgotten`) if a request to forget the user
+    arrives meanwhile.
     """
     loading = _Loading(user, person, on_progress)
     for conversation in person.conversations:

@@ -1,8 +1,9 @@
 """Import a file completely in one transaction, or not at all.
 
 The first pass over the file finds every error before any row is written. Then all rows are inserted
-together: if the process is killed, its lease is lost or the person is being forgotten, everything
-is rolled back, and nobody ever sees half an import. Afterwards the operation indexes the new rows.
+together: if the process is killed, the operation's lease is lost or the person is being forgotten,
+everything is rolled back, and nobody ever sees half an import. Afterwards the operation indexes the
+new rows.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from ops.queue import outbox
 from ops.queue.run import GiveWay, LeaseLost, Run
 from ops.registry import handles
 from ops.transfer import stored_files
-from ops.transfer.exports import give_way
+from ops.transfer.exports import yield_to_forgets
 from ops.transfer.stored_files import IMPORTS
 
 _STILL_WANTED = "SELECT hidden_at FROM ops_user WHERE id = %s FOR SHARE SKIP LOCKED"
@@ -69,7 +70,7 @@ def request(
     or the file is empty or too large, `NoRoom` if the disk lacks space, and `Conflict`
     (`being_forgotten`) while the person is being forgotten.
     """
-    users.check_still_here(user)
+    users.check_not_deleted(user)
     if format and format not in list(Format):
         raise Invalid.field("format", f"Must be one of {', '.join(Format)}.")
     check_size(size)
@@ -125,7 +126,7 @@ def read(row: Import) -> Opened:
     if file_rows.is_zip(path):
         with stored_files.open_part(row.path) as part:
             file_rows.unpack(path, into=part, limit=settings.MAX_IMPORT_BYTES * UNPACKED_TIMES)
-        path = stored_files.part_of(row.path)
+        path = stored_files.part_path(row.path)
     return file_rows.open_file(path, named=Format(row.format) if row.format else None)
 
 
@@ -137,7 +138,7 @@ def apply(
     Nothing is learned from a file about several people, since it is unknown whom a statement is
     about.
     """
-    users.check_still_here(user)
+    users.check_not_deleted(user)
     own = users.settings_of(user)
     loading = Loading(
         user,
@@ -161,7 +162,7 @@ def apply(
     return _report(opened, loading, learning=learning)
 
 
-def check_still_wanted(user: User) -> None:
+def check_user_remains(user: User) -> None:
     """Check, as the last step before the commit, that the person isn't being forgotten.
 
     The check never waits for a running request to forget, because that request may be waiting for a
@@ -235,12 +236,12 @@ def run_import(run: Run) -> Mapping[str, Any] | None:
     """Read a file, insert all its rows in one transaction, and index them.
 
     Safe to run twice: nothing is written before the transaction, and after it only indexing
-    remains. The file is deleted when the import ends, whatever its outcome.
+    remains. The file is deleted when the import has succeeded or been refused.
     """
     user = run.user()
     if user is None or user.hidden_at is not None:
         return None
-    give_way(user)
+    yield_to_forgets(user)
     with as_user(user):
         row = Import.objects.filter(operation=run.operation).first()
     if row is None:
@@ -263,7 +264,7 @@ def _import_file(run: Run, row: Import, *, user: User) -> None:
             reference = run.operation.public_id
             report = apply(opened, user=user, reference=reference, on_progress=watch.look)
             finish(row, report=report)
-            check_still_wanted(user)
+            check_user_remains(user)
             if not outbox.has_lease(run.operation):
                 raise LeaseLost(run.operation.public_id)
     except ApplicationError:
@@ -308,7 +309,7 @@ class _Watch:
 
     def _report_and_check(self, done: int) -> None:
         self._run.step("apply", done=min(done, self._total), total=self._total)
-        give_way(self._user)
+        yield_to_forgets(self._user)
 
 
 _INDEXED: Mapping[TargetKind, Any] = {
@@ -385,4 +386,4 @@ def _index_memories(run: Run, user: User, count: int) -> int:
 
 def _report_progress(run: Run, user: User, count: int) -> None:
     run.step("index", done=count, total=0)
-    give_way(user)
+    yield_to_forgets(user)

@@ -26,17 +26,18 @@ from foundation.text.richtext import as_html
 from memcenter.rest.throttling import long_answers
 from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
 
-_QUIET_SECONDS = 2.0  # time without an event before a comment is sent, to detect a lost connection
+_QUIET_SECONDS = 2.0  # silence after which a keep-alive comment is sent to detect a lost connection
 _MIN_INTERVAL = 0.08
 _INTERVAL_FACTOR = 12  # minimum time between two updates, as a multiple of the rendering time
 
 
 @dataclass(frozen=True)
 class Place:
-    """The right to answer: a model's slot, and the mark of the conversation that is answered.
+    """A reservation for one answer: a model slot, and the mark on the conversation.
 
-    `conversation` is the id of the marked conversation, or empty for a new conversation. The slot
-    is empty if no model is configured, since the demo assistant needs none.
+    `conversation` is the id of the conversation that is marked as being answered, or empty for a
+    new conversation. The slot is empty if no model is configured, since the demo assistant needs
+    none.
     """
 
     conversation: str
@@ -50,12 +51,12 @@ class Place:
 
 @contextmanager
 def place_for(found: Opened) -> Iterator[Place]:
-    """Reserve one of the limited number of slots, and mark the conversation as being answered.
+    """Mark the conversation as being answered, and reserve a model slot if a model is configured.
 
     The mark is set before anything is recorded, so that a second request at the same time records
     nothing. An exception in the `with` block closes the place; otherwise the caller must close it
-    or pass it to `give`. Raise `Conflict` if no slot is free, or if this conversation is already
-    being answered.
+    or pass it to `respond_with_answer`. Raise `Conflict` if no slot is free, or if this
+    conversation is already being answered.
     """
     place = _take_place(found)
     try:
@@ -88,7 +89,7 @@ def _take_place(found: Opened) -> Place:
         raise Conflict(words) from None
 
 
-def give(
+def respond_with_answer(
     request: HttpRequest,
     thread: Thread,
     place: Place,
@@ -99,8 +100,8 @@ def give(
     """Answer the thread's question, and return the response that sends the answer to the browser.
 
     `place` comes from `place_for`; its slot is freed when the model is no longer in use. A new
-    conversation is marked as being answered now, when it has an id. `gone` holds the ids of
-    messages that the page must remove at once.
+    conversation is marked as being answered only here, because it had no id before. `gone` holds
+    the ids of messages that the page must remove at once.
     """
     try:
         if not place.conversation:
@@ -124,8 +125,9 @@ def give(
 class AnswerEvents:
     """The server-sent events of one answer.
 
-    The first event is `begun`. Then each `shown` event contains the whole text so far, and `ended`
-    is the last event. If the browser disconnects, the answer is still read to its end and recorded.
+    The first event is `begun`. Then each `shown` event contains the whole answer so far as HTML,
+    and `ended` is the last event. If the browser disconnects, the answer is still read to its end
+    and recorded.
     """
 
     def __init__(

@@ -21,8 +21,9 @@ from conversations import selectors
 from conversations.chat import answer_stream, demo_assistant
 from conversations.chat.answer_stream import End
 from conversations.models import Conversation, Message, Role, Turn
-from conversations.pages import forget_cards, turn_memories
-from conversations.pages.forget_cards import Card, ForgetLine
+from conversations.pages import forget_cards, forget_receipts, turn_memories
+from conversations.pages.forget_cards import Card
+from conversations.pages.forget_receipts import ForgetLine
 from conversations.pages.turn_memories import Lessons
 from conversations.recording.temporary import TemporaryMessage
 from foundation.text.richtext import as_html
@@ -30,16 +31,16 @@ from memories.templatetags.memory_center import day as day_of
 from ops.models import User
 
 PAGE = 20
-PAGE_CHARS = 8_000  # limit of message characters, which keeps the page below 100 kB
+PAGE_CHARS = 8_000  # maximum total length of a page's messages, which keeps the page below 100 kB
 
 
 @dataclass(frozen=True)
 class Bubble:
     """A message as the chat shows it. `day` is set only on the first message of a day.
 
-    `settled` says what became of the choice that this answer asked for; it is shown in place of the
-    text, which is folded. `is_last` is True for the last question and its answer. Only that answer
-    can be requested again.
+    `settled` describes the outcome of the choice that this answer asked for; it is shown instead of
+    the text, which is collapsed. `is_last` is True for the last question and its answer. Only that
+    answer can be requested again.
     """
 
     public_id: str
@@ -117,9 +118,9 @@ class Bubbles:
 def bubbles_of(
     user: User, conversation: Conversation, *, before: int | None = None, at: str = ""
 ) -> Bubbles:
-    """Return one page of messages: the newest ones, or those with numbers less than `before`.
+    """Return one page of messages: the newest ones, or the newest with numbers less than `before`.
 
-    If `at` is the id of a message, return the messages around it.
+    If `at` is the id of a message, return the messages around it instead.
     """
     found = selectors.messages_of(user, conversation).order_by("-number")
     if at:
@@ -150,7 +151,7 @@ def _fitting_messages(newest: list[Message]) -> list[Message]:
 
 
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
-    """Return the end (exclusive message number) of the page with this message in the middle.
+    """Return the message number at which the page with this message in the middle ends (exclusive).
 
     Return None if there is no such message, or if that page would be the newest page.
     """
@@ -188,7 +189,7 @@ def build_bubbles(
         assistants[pk]: one for pk, one in forget_cards.cards_of(user, turns, asked=asked).items()
     }
     settled = {assistants[pk]: words for pk, words in forget_cards.settled_words(asked).items()}
-    gone = {assistants[pk]: of for pk, of in forget_cards.receipts_of(user, asked).items()}
+    gone = {assistants[pk]: of for pk, of in forget_receipts.receipts_of(user, asked).items()}
     paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
     used = turn_memories.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
     last = _day(after.created_at) if after else None
@@ -292,7 +293,7 @@ class Ending:
 
 
 def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
-    """Return the note to show below the last message of a page; None after a complete answer."""
+    """Return the note to show below the conversation's last message, or None if none is needed."""
     if last is None:
         return None
     if last.role == Role.USER and answer_stream.is_answering(name):
@@ -305,7 +306,7 @@ def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
 
 
 def ending_after(end: End, name: str, *, had_answer: bool) -> Ending | None:
-    """Return the note to show after an attempt to answer; None if the answer is complete."""
+    """Return the note to show after an attempt to answer, or None if none is needed."""
     again = _("Try again")
     if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
         return None  # the bubble of a stopped answer has its own permanent label

@@ -20,6 +20,7 @@ from conversations.pages.chat_page import MessageForm, Opened, TitleForm
 from conversations.recording import conversation_names
 from foundation.errors import ApplicationError, NotFound
 from ops.pages.base import (
+    field_of,
     is_htmx,
     is_streamed,
     leave,
@@ -93,7 +94,7 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
     if found.row is None and is_streamed(request):  # the new page requests the answer
         place.close()
         return leave(request, page)
-    response = answers.give(request, thread, place, was_untitled=was_untitled)
+    response = answers.respond_with_answer(request, thread, place, was_untitled=was_untitled)
     return leave(request, page) if found.row is None and is_htmx(request) else response
 
 
@@ -118,7 +119,7 @@ def conversation_answer(request: HttpRequest, conversation_id: str) -> HttpRespo
         raise
     except ApplicationError as error:
         return _refuse_answer(request, found, error)
-    return answers.give(request, thread, place)
+    return answers.respond_with_answer(request, thread, place)
 
 
 @require_POST
@@ -154,7 +155,7 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
                 form.cleaned_data["text"],
                 user=person(request),
                 conversation=found.conversation,
-                message=request.POST.get("message", ""),
+                message=field_of(request.POST, "message"),
                 newest=request.POST.get("newest", ""),
             )
     except NotFound:
@@ -167,7 +168,9 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
         return _ask_to_edit(request, found, form)
     if not found.is_temporary:
         messages.success(request, _edit_message(edited))
-    return answers.give(request, edited.thread, place, gone=edited.gone, was_untitled=True)
+    return answers.respond_with_answer(
+        request, edited.thread, place, gone=edited.gone, was_untitled=True
+    )
 
 
 def _opened(request: HttpRequest, conversation_id: str) -> Opened:
@@ -213,7 +216,7 @@ def _ask_to_edit(
     With `confirms`, also ask the person to confirm the deletions.
     """
     given = request.POST if form.is_bound else request.GET
-    message = given.get("message", "")
+    message = field_of(given, "message")
     context: dict[str, Any] = {"row": found.row, "section": "chat", "form": form}
     context |= {"message": message, "confirms": confirms}
     assert found.conversation is not None

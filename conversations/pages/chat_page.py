@@ -22,10 +22,10 @@ from django.utils.translation import gettext_lazy as _
 from conversations import selectors
 from conversations.chat import answer_text
 from conversations.models import Conversation, Message, Rating, Role
-from conversations.pages import bubbles, conversation_list, forget_cards, turn_memories
+from conversations.pages import bubbles, conversation_list, forget_receipts, turn_memories
 from conversations.pages.bubbles import Bubbles, Ending
 from conversations.pages.conversation_list import Row
-from conversations.pages.forget_cards import ForgetLine
+from conversations.pages.forget_receipts import ForgetLine
 from conversations.pages.turn_memories import Lessons
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
@@ -52,7 +52,7 @@ def keeps_text(
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
     """Decorate a view so that text typed by a person whose session has expired isn't lost.
 
-    The text is shown again on the page that asks to sign in. Place this decorator above
+    The page that asks the person to sign in shows the text again. Place this decorator above
     `personal_page`.
     """
 
@@ -114,13 +114,15 @@ def show(
 ) -> HttpResponse:
     """Render the page, or only the part that htmx replaces. Runs in the caller's transaction.
 
-    `forget` is the id of an operation that forgets something; its receipt is shown in full below
-    the messages.
+    `forget` is the id of a forget operation whose receipt is shown in full below the messages,
+    unless a message already shows it.
     """
     part = part or _part(request)
     context = _common_context(request, found, part) | _messages_context(request, found, part)
     if part not in _WITHOUT_MESSAGES:
-        context["unfolding"] = _unfolding(request, found, context["bubbles"], forget)
+        context["unfolding"] = _forget_line_below_messages(
+            request, found, context["bubbles"], forget
+        )
     context["form"] = form or MessageForm(initial={"text": request.GET.get("text", "")})
     status = 422 if form is not None and form.is_bound else 200
     return render(request, f"{TEMPLATE}{part}", context, status=status)
@@ -168,7 +170,7 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
     return context | side_panel_context(user, answer, lessons=known)
 
 
-def _unfolding(
+def _forget_line_below_messages(
     request: HttpRequest, found: Opened, said: Bubbles, forget: str
 ) -> ForgetLine | None:
     """Return the forget operation whose state the page shows below the messages, or None.
@@ -178,10 +180,10 @@ def _unfolding(
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
-    asked = forget_cards.open_receipt(user, op_id) if op_id and op_id not in shown else None
+    asked = forget_receipts.open_receipt(user, op_id) if op_id and op_id not in shown else None
     if asked is not None or not said.is_latest or not isinstance(found.conversation, Conversation):
         return asked
-    return forget_cards.failing_one(user, found.conversation.pk, without=shown)
+    return forget_receipts.failing_one(user, found.conversation.pk, without=shown)
 
 
 def edge_of(user: User, conversation: Conversation) -> str:
@@ -191,7 +193,7 @@ def edge_of(user: User, conversation: Conversation) -> str:
     """
     if not users.settings_of(user).summary_enabled:
         return ""
-    return selectors.compacted_before(user, conversation)
+    return selectors.first_message_after_summary(user, conversation)
 
 
 def _ending(name: str, said: Bubbles) -> Ending | None:

@@ -30,7 +30,7 @@ _BEFORE, _AFTER = 24, 60  # characters shown before and after the search words
 
 @dataclass(frozen=True)
 class Place:
-    """A conversation's newest message with the search words, as an excerpt and a link."""
+    """An excerpt of a conversation's newest message that contains the search words, with a link."""
 
     url: str
     before: str
@@ -54,9 +54,9 @@ class Row:
 
     @property
     def shown_title(self) -> str:
-        """Return the title, or a description if the conversation has no title.
+        """Return the title, or a description that says when an untitled conversation began.
 
-        The description of a temporary chat contains the time at which the chat began.
+        The description of a temporary chat contains only the time of day.
         """
         if self.is_temporary and not self.title:
             at = date_format(timezone.localtime(self.begun_at), "H:i")
@@ -107,7 +107,7 @@ def listing(user: User, *, query: str = "", after: str = "") -> Listing:
     """Return one page of the list of conversations.
 
     The page begins after the conversation with the id `after`. Without `after`, it begins with the
-    temporary chats, followed by the newest stored conversation.
+    temporary chats, followed by the newest stored conversations.
     """
     found = _ordered(_matching(user, query))
     before = found.filter(public_id=after).first() if after else None

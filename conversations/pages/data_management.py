@@ -1,6 +1,6 @@
-"""Pages for choosing a conversation, deleting a whole layer of memory, export and import.
+"""Pages for choosing a conversation, deleting a whole layer of memory, exporting and importing.
 
-A layer is one kind of stored memory: memories, summaries or episodes.
+The layers are memories, summaries and episodes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Pages that clear or delete a conversation.
+"""Pages that clear or delete a conversation, and the texts of all dialogs that confirm a deletion.
 
-Their dialogs list what is deleted and what is kept.
+The dialogs list what is deleted and what is kept. Pages for messages and edits use the texts too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpRespon
             user=user, conversation=kept, forget_memories=bool(request.POST.get("memories"))
         )
     words = _(
-        "Cleared. Nothing said here is shown or used any more. The receipt will appear below."
+        "Cleared. Nothing said here is shown or used any more. The receipt will appear in this"
+        " conversation."
     )
     messages.success(request, words)
     return leave(request, page_after(conversation_id, forget=operation.public_id))
@@ -58,7 +59,10 @@ def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpRespon
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpResponse:
-    """Forget a conversation. With `?from=data`, go on where data is managed, else in the chat."""
+    """Forget a conversation, then redirect to the chat.
+
+    With `?from=data`, redirect to the data management page instead.
+    """
     is_from_data = request.GET.get("from") == "data"
     with own_transaction(request):
         user = person(request)
@@ -71,7 +75,7 @@ def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpRespo
             return ask(request, of_deleting(found, lost, is_from_data=is_from_data))
         if isinstance(found, TemporaryConversation):
             temporary.erase(found)
-            words = _("This temporary chat no longer exists.")
+            words = _("The temporary chat is over. Nothing of it is left.")
         else:
             forgets = bool(request.POST.get("memories"))
             message_forgets.forget_conversation(
@@ -79,7 +83,7 @@ def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpRespo
             )
             words = forgotten_words()
     if is_from_data:
-        words = _("Deleted. What is still being erased is shown below, and then the receipt.")
+        words = _("Deleted. “Activity” shows what is still being erased, and then the receipt.")
     messages.success(request, words)
     after = reverse("data_management") + "#activity" if is_from_data else reverse("chat_home")
     return leave(request, after)
@@ -92,7 +96,10 @@ def ask(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 def page_after(public_id: str, *, forget: str) -> str:
-    """Return the URL of a conversation page that shows the receipt of the operation `forget`."""
+    """Return the URL of a conversation page that shows the receipt of the operation `forget`.
+
+    If `forget` is empty, the page shows no receipt.
+    """
     page = reverse("conversation", args=[public_id])
     return f"{page}?{urlencode({'forgotten': forget})}#receipt-{forget}" if forget else page
 
@@ -100,7 +107,14 @@ def page_after(public_id: str, *, forget: str) -> str:
 def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     page = reverse("conversation", args=[message.conversation.public_id])
     title = _("Delete and forget this exchange?") if found.messages > 1 else None
-    goes = [_("the message and its reply") if found.messages > 1 else _("the message")]
+    words = (
+        _("the message “%(text)s” and its reply")
+        if found.messages > 1
+        else _("the message “%(text)s”")
+    )
+    turn = getattr(message, "turn_as_reply", None)
+    named = turn.user_message if turn else message
+    goes = [words % {"text": inner(shorten(named.content, _SHORT))}]
     if found.memories:
         goes.append(memories_only_here(found.memories))
     goes.append(_("everything derived from it: search index, usage records, feedback, exports"))

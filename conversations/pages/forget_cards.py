@@ -1,4 +1,4 @@
-"""Cards and receipts, which the chat shows after a request to forget.
+"""Cards that the chat shows after a request to forget.
 
 A card is a form that asks which memories and messages to forget. Its list is built from the ids
 stored in the turn's operation, so the list isn't stored in a message.
@@ -12,33 +12,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_safe
 
 from conversations.models import Message, Role, Turn
-from foundation.errors import NotFound
 from foundation.text.richtext import shorten
 from memories.extraction.masking import additions_in_words
-from memories.forgetting import memory_forgets
 from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, Outcome
-from memories.models import Kind as MemoryKind
 from memories.models import Memory, Source
-from memories.templatetags.memory_center import day_and_time
-from ops import selectors
-from ops.forgetting.erasure import FORGET_KINDS
-from ops.models import Kind, Operation, Receipt, Status, User
-from ops.pages import forgetting, operation_rows
-from ops.pages.base import is_htmx, own_transaction, person, personal_page
-from ops.pages.forgetting import ShownReceipt
-from ops.pages.operation_rows import OperationLine
+from ops.models import Kind, Operation, User
 
 _SHOWN = 160
-_NEAREST = 3  # doubtful memories shown at once if no memory is likely; the others are folded
+_NEAREST = 3  # doubtful memories shown at once if no memory is likely; the others are collapsed
 _LATELY = timedelta(days=7)  # no card is shown for requests older than this
 
 
@@ -47,11 +34,11 @@ class Line:
     """A memory or message on a card, which the person can choose to forget.
 
     `name` is the name of its form field: memory or message. `is_likely` is True if the request
-    probably means this item. `is_chosen` is True if the item is ticked at first, and `is_request`
+    probably means this item. `is_chosen` is True if the item is initially ticked, and `is_request`
     if it is the message that asks to forget. `teaches_more` is True for a message if memories that
     aren't on the card were learned only from its exchange; the button that forgets all likely items
-    leaves out such a message. `said` and `replies` are the keys of the messages that choosing a
-    message forgets: its exchange.
+    skips such a message. If a message is chosen, its whole exchange is forgotten: `said` holds the
+    keys of the questions, `replies` the keys of the answers.
     """
 
     name: str
@@ -71,11 +58,13 @@ class Line:
 class Card:
     """The choices that the chat offers after a request to forget.
 
-    `is_done` is True if the memory is already forgotten. Then only messages remain to be chosen,
-    and memories that were learned from the same messages. `asks_again` is True if the card lists
-    only the chosen items and asks for confirmation. Then `also` holds the texts of other memories
-    that go with the chosen messages, `stays` those of memories that were learned only there but are
-    kept, and `left_out` counts likely messages that the button for all likely items leaves out.
+    `is_done` is True if the memory is already forgotten; the card then offers only messages, and
+    memories that were learned from the same messages. `asks_again` is True if the card lists only
+    the chosen items and asks for confirmation. In that case, `also` holds the texts of other
+    memories that will be forgotten with the chosen messages, `stays` holds the texts of memories
+    that were learned only from those messages but are kept, and `left_out` is the number of likely
+    messages that the button for all likely items skips. `is_everything` is True if that button was
+    pressed.
     """
 
     turn_id: str
@@ -87,17 +76,35 @@ class Card:
     also: Sequence[str] = ()
     stays: Sequence[str] = ()
     left_out: int = 0
+    is_everything: bool = False
 
     @property
     def everything(self) -> list[Line]:
-        """Return the likely lines without `teaches_more`, which one button selects together."""
+        """Return the lines that the button "Forget all" selects.
+
+        They are the likely ones, except messages from which more was learned (`teaches_more`).
+        """
         lines = [*self.memories, *self.messages]
         return [one for one in lines if one.is_likely and not one.teaches_more]
 
+    def ticking(self, chosen: Sequence[Line]) -> Card:
+        """Return the card with exactly the chosen lines ticked."""
+        memories = [replace(one, is_chosen=one in chosen) for one in self.memories]
+        messages = [replace(one, is_chosen=one in chosen) for one in self.messages]
+        return replace(self, memories=memories, messages=messages)
+
     def asking_again(
-        self, chosen: Sequence[Line], also: Sequence[Memory], stays: Sequence[Memory]
+        self,
+        chosen: Sequence[Line],
+        also: Sequence[Memory],
+        stays: Sequence[Memory],
+        *,
+        is_everything: bool,
     ) -> Card:
-        """Return a card that asks to confirm the chosen lines. `also` and `stays` are as above."""
+        """Return a card that asks to confirm the chosen lines.
+
+        The other arguments are described in `Card`, which holds texts instead of memories.
+        """
         left_out = [
             one for one in self.messages if one.teaches_more and one.is_likely and one not in chosen
         ]
@@ -106,6 +113,7 @@ class Card:
             memories=[one for one in self.memories if one in chosen],
             messages=[one for one in self.messages if one in chosen],
             asks_again=True,
+            is_everything=is_everything,
             also=_texts(also),
             stays=_texts(stays),
             left_out=len(left_out),
@@ -140,23 +148,18 @@ class Card:
 
     @property
     def likely_words(self) -> str:
-        """Return what `everything` forgets: "1 memory, 2 messages and 2 replies"."""
+        """Return what `everything` forgets, such as "1 memory, 2 messages and 2 replies"."""
         return _in_words(self.everything)
 
     @property
     def words(self) -> str:
-        """Return what a confirmed choice forgets: "2 memories, 1 message and 1 reply"."""
+        """Return what a confirmed choice forgets, such as "2 memories, 1 message and 1 reply"."""
         return _in_words([*self.memories, *self.messages], also=len(self.also))
 
     @property
     def is_unsure(self) -> bool:
-        """Return True if no memory on the card is likely to be meant."""
+        """Return True if nothing is forgotten yet and no memory on the card is likely."""
         return not self.is_done and not any(one.is_likely for one in self.memories)
-
-    @property
-    def needs_second_question(self) -> bool:
-        """Return True if the card lists a message or more than one memory."""
-        return len(self.memories) > 1 or bool(self.messages)
 
     @property
     def url(self) -> str:
@@ -164,7 +167,7 @@ class Card:
 
 
 def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -> dict[int, Card]:
-    """Return the cards that the person has not yet answered, as a mapping from turn keys.
+    """Return the cards that the person has not yet answered, by turn key.
 
     `asked` holds the operations with the requests to forget.
     """
@@ -191,12 +194,13 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
 
 
 def settled_words(asked: Iterable[Operation]) -> dict[int, str]:
-    """Return what became of the answered cards, as a mapping from turn keys.
+    """Return a sentence about the outcome of each card that asked for a choice and got an answer.
 
-    The words stand in place of the answer, which says that nothing is forgotten yet.
+    The keys are turn keys. The page shows the sentence instead of the assistant's answer, which
+    says that nothing has been forgotten yet.
     """
     return {
-        one.payload["turn"]: _("You chose what to forget. The result is shown below.")
+        one.payload["turn"]: _("You chose what to forget. The receipt says what is gone.")
         if one.payload.get("answered_by")
         else _("You chose to keep everything.")
         for one in asked
@@ -223,8 +227,8 @@ class _Around:
     """The exchanges that contain the messages on the cards.
 
     `questions` maps the key of an answer to the text of its question. `learned` maps the key of a
-    message to the memories that were learned only from the message's exchange. `exchanges` maps it
-    to the keys of the questions and of the answers of its exchanges.
+    message to the memories that were learned only from the message's exchange. `exchanges` maps the
+    key of a message to the keys of the questions and of the answers in its exchanges.
     """
 
     questions: Mapping[int, str]
@@ -258,7 +262,7 @@ class _Around:
 
 
 def _exchange_of(message: Message, turns: Iterable[Turn]) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the keys of what is forgotten with a message: questions, and answers to them."""
+    """Return the keys of the questions and of the answers that are forgotten with a message."""
     own = [one for one in turns if message.pk in (one.user_message_id, one.assistant_message_id)]
     said = {one.user_message_id for one in own}
     replies = {one.assistant_message_id for one in own}
@@ -277,7 +281,8 @@ def _card(
 ) -> Card:
     """Return the card of a turn.
 
-    `taught` holds the keys of memories learned from this turn. They aren't ticked at first.
+    `taught` holds the keys of memories learned from this turn. They aren't initially ticked, even
+    if they are likely.
     """
     offered = dict.fromkeys((*outcome.memory_ids, *outcome.also_ids))
     own = [memories[one] for one in offered if one in memories]
@@ -325,7 +330,7 @@ def _memory_line(memory: Memory, *, is_likely: bool, is_chosen: bool) -> Line:
 def _message_line(
     message: Message, turn: Turn, *, around: _Around, others: Sequence[Memory], is_likely: bool
 ) -> Line:
-    """Return the line of a message, which isn't ticked at first.
+    """Return the line of a message, which isn't initially ticked.
 
     Choosing the message also forgets the other message of its exchange and the memories in
     `others`. The line of an answer shows the text of its question.
@@ -359,7 +364,10 @@ def _message_line(
 
 
 def _in_words(lines: Iterable[Line], *, also: int = 0) -> str:
-    """Return what choosing the lines forgets, counted as on the receipt; `also` counts memories."""
+    """Return in words how many items are forgotten if these lines are chosen.
+
+    The items are counted as on the receipt. `also` is the number of additional memories.
+    """
     chosen = list(lines)
     memories = also + sum(one.name == "memory" for one in chosen)
     said = len(frozenset[int]().union(*(one.said for one in chosen)))
@@ -368,7 +376,7 @@ def _in_words(lines: Iterable[Line], *, also: int = 0) -> str:
 
 
 def counts_in_words(*, said: int, replies: int, memories: int = 0) -> str:
-    """Return the counts in words, without those that are 0: "2 messages and 1 reply"."""
+    """Return the non-zero counts in words, such as "2 messages and 1 reply"."""
     counted = (
         (memories, ngettext("%(n)d memory", "%(n)d memories", memories)),
         (said, ngettext("%(n)d message", "%(n)d messages", said)),
@@ -384,115 +392,3 @@ def _texts(memories: Iterable[Memory]) -> list[str]:
 
 def _short(text: str) -> str:
     return shorten(" ".join(text.split()), _SHOWN)
-
-
-@dataclass(frozen=True)
-class ForgetLine:
-    """An operation that forgets something, as shown in the chat.
-
-    If `is_open` is set, the finished receipt is shown in full instead of as a link.
-    """
-
-    operation: Operation
-    is_open: bool = False
-
-    @property
-    def receipt(self) -> Receipt | None:
-        return getattr(self.operation, "receipt", None)
-
-    @property
-    def was(self) -> str:
-        """Return the kinds and dates of the memories forgotten without asking, or ""."""
-        return _(", ").join(
-            _("%(kind)s, from %(moment)s")
-            % {"kind": MemoryKind(kind).label, "moment": day_and_time(datetime.fromisoformat(at))}
-            for kind, at in self.operation.payload.get(memory_forgets.WAS, ())
-        )
-
-    @property
-    def happening(self) -> OperationLine:
-        return operation_rows.line_of(self.operation)
-
-    @property
-    def words(self) -> str:
-        return operation_rows.forgotten_and_kept(self.operation)
-
-    @property
-    def shown(self) -> ShownReceipt | None:
-        return forgetting.receipt_in_words(self.receipt) if self.receipt and self.is_open else None
-
-    @property
-    def is_moving(self) -> bool:
-        return self.operation.status in (Status.PENDING, Status.RUNNING)
-
-    @property
-    def url(self) -> str:
-        return reverse("forget_receipt", args=[self.operation.public_id])
-
-
-def open_receipt(user: User, op_id: str) -> ForgetLine | None:
-    """Return the operation with its full receipt; None if the person has no such operation."""
-    found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
-    return ForgetLine(found, is_open=True) if found is not None else None
-
-
-def failing_one(user: User, conversation: int, *, without: Collection[str]) -> ForgetLine | None:
-    """Return the conversation's newest unfinished forget operation that has failed, or None.
-
-    The message that requested the operation may be forgotten too, so the page shows the operation
-    separately. `without` holds the ids of the operations that messages already show.
-    """
-    about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
-    failed = (
-        selectors.operations_of(user)
-        .filter(about, kind__in=FORGET_KINDS)
-        .exclude(Q(last_error="") | Q(status__in=(Status.SUCCEEDED, Status.CANCELLED)))
-    )
-    found = failed.exclude(public_id__in=without).order_by("-pk").first()
-    return ForgetLine(found) if found is not None else None
-
-
-def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:
-    """Return the operations that carried out requests to forget, as a mapping from turn keys.
-
-    `asked` holds the operations that contain the requests.
-    """
-    wanted = {
-        one.payload["turn"]: [
-            op_id
-            for op_id in (one.forget_outcome.get("op_id"), one.payload.get("answered_by"))
-            if op_id
-        ]
-        for one in asked
-    }
-    found = _forgets_of(user, [op_id for each in wanted.values() for op_id in each])
-    by_turn: dict[int, list[ForgetLine]] = defaultdict(list)
-    for turn, op_ids in wanted.items():
-        by_turn[turn] += [ForgetLine(found[one]) for one in op_ids if one in found]
-    return by_turn
-
-
-def _forgets_of(user: User, op_ids: Sequence[str]) -> dict[str, Operation]:
-    if not op_ids:
-        return {}
-    found = selectors.operations_of(user).filter(public_id__in=op_ids, kind__in=FORGET_KINDS)
-    return {one.public_id: one for one in found}
-
-
-@require_safe
-@personal_page
-def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Return the progress of a forget operation, or its receipt once it is finished.
-
-    Without htmx, redirect to the receipt's own page, or to the data page if there is no receipt.
-    """
-    with own_transaction(request):
-        found = open_receipt(person(request), op_id)
-        if found is None:
-            raise NotFound("This operation doesn’t exist.")
-        if is_htmx(request):
-            template = "conversations/includes/forget_receipt.html"
-            return render(request, template, {"one": found})
-        if found.receipt is None:
-            return redirect("data_management")
-        return redirect("receipt_page", found.receipt.public_id)

@@ -42,10 +42,11 @@ class Lessons:
     """The memories learned from one turn, and the secrets in the turn that weren't stored.
 
     While the turn is queued, the page requests an update at most `TRIES` times; `tries` counts the
-    requests. `retired` are the memories that the turn's memories superseded. `refused` holds the
-    categories of secrets that weren't stored. `asked_about` is a constraint that may be about
-    somebody else, so the person is asked to confirm it. `is_request` is True if the turn asks to
-    forget: then the labels don't say that it is being learned from or wasn't kept.
+    requests. `waiting` holds the learned memories that await review, and `retired` the memories
+    that the turn's memories superseded. `refused` holds the categories of secrets that weren't
+    stored. `asked_about` is a constraint that may be about somebody else, so the person is asked to
+    confirm it. `is_request` is True if the turn asks to forget; the labels then don't say that it
+    is being processed or wasn't kept.
     """
 
     turn: Turn
@@ -113,7 +114,7 @@ class Lessons:
 
 
 def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int, Lessons]:
-    """Return what was learned from each turn, as a mapping from turn keys."""
+    """Return what was learned from each turn, by turn key."""
     taught, retiring = _memories_by_outcome(user, turns)
     refused: dict[int | None, dict[str, None]] = defaultdict(dict)
     for turn_id, category in Refusal.objects.filter(user=user, turn__in=turns).values_list(
@@ -200,7 +201,7 @@ def _outcome(one: Arbitration) -> str:
 def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
     """Return the keys of those turns that are still queued for learning.
 
-    Operations older than `_LATELY` are ignored: they have probably failed.
+    Operations older than `_LATELY` are ignored, since they are probably stuck.
     """
     since = timezone.now() - _LATELY
     open_turns = [
@@ -219,7 +220,11 @@ def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
 
 
 def _asking_to_forget(user: User, turns: Iterable[Turn], *, learning: Collection[int]) -> set[int]:
-    """Return the keys of those turns that ask to forget, of all whose labels depend on it."""
+    """Return the keys of the turns that ask to forget.
+
+    Only turns whose labels depend on this are checked: those that are still queued for learning or
+    that the person asked not to keep.
+    """
     unclear = [
         one.pk
         for one in turns
@@ -249,8 +254,8 @@ class Used:
 class Panel:
     """The content of the side panel about one answer.
 
-    `used` holds the memories that fitted the question; `always` holds those that are part of every
-    prompt. `others` counts the other recalled items by type.
+    `used` holds the memories that are relevant to the question; `always` holds those that are part
+    of every prompt. `others` counts the other recalled items by type.
     """
 
     answer: Message | None
@@ -281,7 +286,7 @@ def panel_of(user: User, answer: Message | None) -> Panel:
 
 
 def counts_of(user: User, answers: Sequence[Message]) -> Counter[int]:
-    """Return how many memories each answer used that were selected by their relevance.
+    """Return the number of used memories that were selected by relevance, by answer key.
 
     Memories that no longer exist aren't counted.
     """

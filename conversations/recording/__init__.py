@@ -1,4 +1,4 @@
 """Record conversations: turns, summaries, episodes, temporary chats and ratings.
 
-May use `memories` and `ops`; doesn't depend on pages or the API.
+The package may use `memories` and `ops`, but neither pages nor the API.
 """

@@ -18,13 +18,13 @@ MAX_EXTERNAL_ID = 200
 def check_external_id(value: str, *, field: str) -> str:
     """Return the client's id unchanged.
 
-    Raise `Invalid` for the argument that `field` names if the id is invalid.
+    Raise `Invalid` if the id is invalid; `field` is the name of the field in the error.
     """
     if not 1 <= len(value) <= MAX_EXTERNAL_ID:
         raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
     if any(ord(character) < 32 or ord(character) == 127 for character in value):
         raise Invalid.field(field, "The id must not contain control characters.")
-    if ids.is_ours(value):
+    if ids.resembles_public_id(value):
         raise Invalid.field(field, "Ids with this prefix are reserved.")
     return value
 
@@ -48,11 +48,10 @@ def resolve(*, user: User, reference: str) -> Conversation:
 def find_or_create(
     *, user: User, reference: str | None, kind: str | None = None, title: str = ""
 ) -> Conversation:
-    """Return the conversation with this id; create it if the id is None or a new client's id.
+    """Return the conversation with this id; create one if the id is None or an unknown client id.
 
-    Raise `NotFound` if `reference` looks like one of our ids but the person has no such
-    conversation, `Invalid` if the id is invalid, and `Conflict` if the conversation exists with
-    another kind.
+    Raise `NotFound` if `reference` begins with `conv_` but the person has no such conversation,
+    `Invalid` if the id is invalid, and `Conflict` if the conversation exists with another kind.
     """
     if reference is None:
         return create(user=user, external_id=None, title=title, kind=kind)
@@ -73,7 +72,10 @@ def find_or_create(
 def create(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> Conversation:
-    """Create a conversation, or return the existing one with this external id."""
+    """Create a conversation, or return the existing one with this external id.
+
+    Raise `Invalid` if the kind, the external id or the title is invalid.
+    """
     kind = kind or ConversationKind.MAIN
     if kind not in ConversationKind.values:
         raise Invalid.field("kind", "Must be main or group.")
@@ -90,7 +92,7 @@ def create(
             )
     except IntegrityError:
         return Conversation.objects.get(user=user, external_id=external_id)
-    audit_log.gather("conversation.made", subject=user.subject, target=made.public_id)
+    audit_log.record_together("conversation.made", subject=user.subject, target=made.public_id)
     return made
 
 
@@ -103,7 +105,7 @@ def rename(*, user: User, conversation: Conversation, title: str) -> Conversatio
 
 
 def give_title(conversation: Conversation, text: str) -> None:
-    """Derive the title from the first message, unless the conversation already has one."""
+    """Derive the title from a message's text, unless the conversation already has a title."""
     if not conversation.title and (title := title_of(text)):
         conversation.title = title
         conversation.save(update_fields=["title", "updated_at"])

@@ -2,8 +2,9 @@
 
 Other people may see the titles on the screen. Sentences about health, money or family trouble,
 requests not to mention something, and sentences with a secret never become part of a title. If a
-message says nothing else, its title is the name of the topic, such as "Health". A mere greeting
-gives no title: the next message names the conversation.
+message says nothing else, its title is the name of the private topic, such as "Health". A message
+that only greets, contains only secrets, or asks to forget or not to store something gives no title;
+the conversation is then named after the next message that gives one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from memories.extraction.wording.languages import tag_of
 from memories.forgetting import spoken_requests
 
 _READ = 2_000
-_NUMBER = re.compile(r"(?:\d[ -]?){7}")  # as of phones and accounts
+_NUMBER = re.compile(r"(?:\d[ -]?){7}")  # as in phone and account numbers
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 # For each topic: the English and Chinese words that make a sentence private.
 _PRIVATE = tuple(
@@ -64,10 +65,10 @@ _NAMES = {"answers": "How to answer", "health": "Health", "money": "Money", "fam
 
 
 def title_of(text: str) -> str:
-    """Return a short title for a message, or "" if nothing in the message may be a title.
+    """Return a short title for a message, or "" if nothing in the message may be used as a title.
 
-    The title is the name of a private topic or a part of the message. When the message is
-    forgotten, a title that is a part of it is recognised and cleared.
+    The title is the name of a private topic or a part of the message. A part consists
+    of the message's own words, so that it can be found and cleared when the message is forgotten.
     """
     if spoken_requests.asks_to_forget(text) or commands.is_asked_not_to(text):
         return ""

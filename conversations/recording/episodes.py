@@ -1,4 +1,4 @@
-"""Add messages to the search index, and completed turns as episodes."""
+"""Add messages, and completed turns as episodes, to the search index."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
         held = lock_queued(queued)
         places = [0, *(at for at, one in enumerate(queued, start=1) if one.pk in held)]
         made = store({at: found[at] for at in places}, user=user, vectors=vectors)
-        summaries.request_where_due(
+        summaries.request_due_summaries(
             user=user, conversations={one.conversation for at in places if (one := found[at])}
         )
         results = {at: {"episode": made[at].public_id if at in made else None} for at in places}
@@ -77,7 +77,7 @@ class ToIndex:
 def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
     """Load the rows that each operation's payload names.
 
-    The result has None for each payload whose rows no longer exist.
+    The result has the order of `payloads`, with None for each payload whose rows no longer exist.
     """
     turn_ids = [one["turn"] for one in payloads if "turn" in one]
     turns: dict[int, ToIndex] = {}
@@ -114,9 +114,10 @@ def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
 def store(
     found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
 ) -> dict[int, Episode]:
-    """Store index entries of all rows that still exist; return the episodes by position in `found`.
+    """Store index entries for rows that still exist; return the episodes by position in `found`.
 
-    Episodes are created unless the person has switched them off. Safe to repeat.
+    A turn gets no episode if the person has switched episodes off or asked not to keep the message.
+    Safe to repeat.
     """
     there = {place: one for place, one in found.items() if one is not None}
     standing = _lock_turns([one.turn.pk for one in there.values() if one.turn])
@@ -183,9 +184,9 @@ SELECT t.id, s.episodic_enabled IS NOT FALSE AND NOT {learnability.not_to_keep_s
 
 
 def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
-    """Lock the turns that still exist, and return them by key.
+    """Lock the turns that still exist, and return them by primary key.
 
-    One message of an existing turn may have been deleted.
+    A message that was deleted is left out of its turn's `messages`.
     """
     found = {}
     for pk, wants, episode, *said in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
@@ -203,8 +204,7 @@ def _episodes(
 ) -> dict[int, Episode]:
     """Return the episodes of existing turns by position, and create those that are missing.
 
-    Turns of people who have switched episodes off are left out, and turns whose message the person
-    asked not to keep.
+    Turns are left out if the person has switched episodes off, or asked not to keep the message.
     """
     wanted = {
         place: one.turn

@@ -1,6 +1,6 @@
 """The rolling summary of a conversation, which covers the messages before the window.
 
-The window is the latest messages, which are put into the prompt in full.
+The window consists of the latest messages, which are put into the prompt in full.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from ops.queue import outbox
 from ops.queue.run import Run
 from ops.registry import handles
 
-_MAX_MESSAGES = 500  # maximum that one version adds; the next version covers later messages
+_MAX_MESSAGES = 500  # maximum that one version adds; the next version covers the rest
 
 
 @handles(Kind.SUMMARIZE)
 def summarize(run: Run) -> Mapping[str, Any] | None:
-    """Summarize the messages that have left the window, after memories were learned from them.
+    """Summarize the messages that have left the window, after learning memories from them.
 
     Safe to run twice: the second time nothing is due, and a version is stored only if the version
     that it continues is still the newest.
@@ -44,7 +44,7 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
         return None
     with as_user(user):
         conversation = selectors.conversation_by(user, run.payload["conversation"])
-        found = due(user=user, conversation=conversation) if conversation else None
+        found = due_messages(user=user, conversation=conversation) if conversation else None
     if found is None:
         return None
     quiet_conversations.flush(
@@ -78,12 +78,12 @@ class Due:
         return self.messages[-1].number
 
 
-def due(*, user: User, conversation: Conversation) -> Due | None:
+def due_messages(*, user: User, conversation: Conversation) -> Due | None:
     """Return the messages to summarize now, or None if no summary is due.
 
     A summary is due if at least `SUMMARY_EVERY` messages have left the window; one message is
-    enough if a version was deleted by a request to forget. No summary is due if the person has
-    switched summaries off.
+    enough if the newest version of the summary was deleted by a request to forget. No summary is
+    due if the person has switched summaries off.
     """
     if not users.settings_of(user).summary_enabled:
         return None
@@ -93,7 +93,7 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
     previous = selectors.summary_of(user, conversation)
     covered = previous.through_number if previous else 0
     messages = tuple(
-        selectors.completed_between(
+        selectors.messages_between(
             user, conversation, after=covered, before=start, most=_MAX_MESSAGES
         )
     )
@@ -101,7 +101,7 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
     return Due(conversation, previous, messages) if len(messages) >= enough else None
 
 
-# The window is that of `selectors.window_of`: the newest message and the earlier ones that fit.
+# The same window as in `selectors.window_of`: the newest message and the earlier ones that fit.
 _DUE = """
 WITH newest AS (
     SELECT number, token_count FROM conversations_message
@@ -128,8 +128,11 @@ SELECT (SELECT count(*) FROM outside),
 """
 
 
-def are_due(*, user: User, conversation_id: int) -> bool:
-    """Return whether `due` would return messages. Uses a single SQL statement and reads no text."""
+def is_summary_due(*, user: User, conversation_id: int) -> bool:
+    """Return whether `due_messages` would return messages.
+
+    It runs a single SQL statement and reads no text.
+    """
     of = (conversation_id, user.pk)
     window, every = (settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS), settings.SUMMARY_EVERY
     values = [*of, window[0], *of, *of, window[1], every, conversation_id, user.pk]
@@ -163,10 +166,10 @@ def write(due: Due, *, left_out: Collection[int] = ()) -> str:
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:
-    """Store the next version of the summary and return it, or return None if it is outdated.
+    """Store and return the next version of the summary, or return None if `text` is outdated.
 
-    The text is outdated if, since `due` was called, the conversation or one of the messages was
-    deleted, the newest version changed, or the person switched summaries off.
+    The text is outdated if, since `due_messages` was called, the conversation or one of the
+    messages was deleted, the newest version changed, or the person switched summaries off.
     """
     held = statements.rows(
         "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
@@ -216,14 +219,14 @@ def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
     search_index.store(user=user, entries=[entry], vectors=vectors)
 
 
-def request_where_due(*, user: User, conversations: Collection[int]) -> None:
+def request_due_summaries(*, user: User, conversations: Collection[int]) -> None:
     for conversation in sorted(conversations):
-        if are_due(user=user, conversation_id=conversation):
+        if is_summary_due(user=user, conversation_id=conversation):
             request(user=user, conversation_id=conversation)
 
 
 def request(*, user: User, conversation_id: int) -> Operation:
-    """Enqueue a summary of the conversation, unless a summary is already queued."""
+    """Enqueue a summary of the conversation, or return the operation that is already queued."""
     return outbox.enqueue(
         Kind.SUMMARIZE,
         subject=user.subject,

@@ -1,7 +1,8 @@
-"""Temporary conversations, which are stored only in Redis and expire after `TEMPORARY_HOURS`.
+"""Temporary conversations, which are stored only in Redis.
 
-Nothing is learned from them and no recall trace is recorded. They don't create a user: the person
-may have no user row. Redis without persistence may lose them earlier.
+They expire `TEMPORARY_HOURS` after they were created; Redis without persistence may lose them
+earlier. Nothing is learned from them and no recall trace is recorded. Their owner may be a person
+without a user row, and none is created.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def create(
 ) -> TemporaryConversation:
     """Create a temporary conversation, or return the existing one with this external id.
 
-    Raise `NotFound` if the person is being forgotten.
+    Raise `NotFound` if the person is being forgotten, and `Invalid` if the external id is invalid.
     """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
@@ -98,7 +99,7 @@ def create(
         return made
 
     one = _transact(change, index)
-    # Check after the write, since a request to forget the person may have cleared Redis before.
+    # Check after the write: a request to forget the person may have cleared Redis before it.
     if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
         erase(one)
         raise NotFound("This user doesn’t exist.")
@@ -153,7 +154,8 @@ def append(
 ) -> tuple[list[TemporaryMessage], bool]:
     """Append messages in order, and return them; also return whether all of them already existed.
 
-    Raise `Conflict` if a client's id was used for another text, and `Invalid` if an id is invalid.
+    Raise `Conflict` if a client's id was used for another text or role, `Invalid` if an id, a role
+    or a text is invalid, and `NotFound` if the conversation no longer exists.
     """
 
     def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
@@ -170,7 +172,10 @@ def append(
 
 
 def delete_newest(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
-    """Delete the `count` newest messages, and return the updated conversation."""
+    """Delete the `count` newest messages, and return the updated conversation.
+
+    Raise `NotFound` if the conversation no longer exists.
+    """
 
     def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:
         name = _messages(current.public_id)

@@ -1,4 +1,7 @@
-"""Record messages and turns, in order and exactly once, in one transaction."""
+"""Record messages and turns in order, in the caller's transaction.
+
+A message with a client id is recorded only once, even if a client sends it again.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from ops.queue.outbox import Wanted
 class MessageInput:
     """A message to record.
 
-    `told` states whether the message is said now or was said earlier in another program.
+    `told` states whether the message is received now, or was imported with or without its time.
     """
 
     content: str
@@ -90,8 +93,9 @@ def record_turn(
 
     A repeated call with the same client ids changes nothing and returns the existing turn. `forget`
     is the outcome of a request to forget in the message, if it was already carried out. `labels`
-    are copied to the memories learned from the turn. Raise `Invalid`, with the field's name, if a
-    value is invalid, and `Conflict` if a client id was used for another text.
+    (such as `agent_id` and `metadata`) are copied to the memories learned from the turn. Raise
+    `Invalid`, with the field's name, if a value is invalid, `Conflict` if a client id was used for
+    another text or in another turn, and `NotFound` if the conversation no longer exists.
     """
     said = replace(user_message, role=Role.USER)
     reply = replace(assistant_message, role=Role.ASSISTANT)
@@ -111,7 +115,7 @@ def record_turn(
     if told != said.content:
         memory_writes.record_refusals(masking.refusals_of(told), user_id=user.pk, turn=turn)
     _save_counters(conversation)
-    audit_log.gather("turn.recorded", subject=user.subject, target=turn.public_id)
+    audit_log.record_together("turn.recorded", subject=user.subject, target=turn.public_id)
     operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
     return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
 
@@ -123,7 +127,7 @@ def record_message(
     message: MessageInput,
     priority: Priority = Priority.TURN,
 ) -> RecordedMessage:
-    """Record one message; a completed reply that follows a user message forms a turn with it.
+    """Record one message; a completed reply directly after a user message forms a turn with it.
 
     Raise the same errors as `record_turn`.
     """
@@ -180,8 +184,8 @@ def rate_message(
 def mask_for_storage(*messages: MessageInput) -> list[MessageInput]:
     """Return the messages as they will be stored.
 
-    Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep". The reader model is
-    used as well, which takes up to a second for a very long message.
+    Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep". Masking also runs the
+    reader model, which takes up to a second for a very long message.
     """
     if settings.SECRETS_IN_MESSAGES == "keep":
         return list(messages)
@@ -199,7 +203,7 @@ def _enqueue_followups(
     forget: Outcome | None = None,
 ) -> RecordedMessage:
     _save_counters(thread.conversation)
-    audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
+    audit_log.record_together("message.recorded", subject=user.subject, target=row.public_id)
     if question is None:
         return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
     turn = _create_turn(question, row)
@@ -238,7 +242,7 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
         [conversation.pk, user.pk],
     )
     if not found:
-        users.check_still_here(user)
+        users.check_not_deleted(user)
         raise NotFound("This conversation doesn’t exist.")
     hidden_at, learns, *columns = found[0]
     users.check_not_being_forgotten(User(hidden_at=hidden_at))
@@ -374,8 +378,9 @@ def _enqueue(
 ) -> tuple[Operation, ...]:
     """Enqueue the operation that learns from a turn, and then the operation that indexes it.
 
-    While memory is off, the first operation is enqueued too, since the message may contain a
-    request to forget. `forget` is the outcome of such a request if it was already carried out.
+    The first operation is enqueued even while memory is off, since the message may contain a
+    request to forget. `forget` is the outcome of such a request if it was already carried out;
+    without it, turns that `learnability.is_heard` excludes are only indexed.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]

@@ -1,4 +1,4 @@
 """Database helpers independent of our models: plain SQL, cascades, row security, storage.
 
-They may use Django, but no app.
+These helpers may use Django, but no app.
 """

@@ -1,8 +1,8 @@
 """Delete rows and all rows that depend on them in a single statement.
 
-Django runs separate statements to read and delete the rows of each dependent table: fifteen for one
-memory. Since the models declare the dependencies, one statement can delete from all tables.
-PostgreSQL checks foreign keys at the end of the transaction.
+For each dependent table, Django runs separate statements to read and to delete the rows: fifteen
+statements for a single memory. Since the models declare the dependencies, one statement can delete
+from all tables. PostgreSQL checks foreign keys at the end of the transaction.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from foundation.database import statements
 class _Table:
     """A table whose rows are deleted, or whose foreign keys are set to NULL.
 
-    `parents` are the foreign keys with CASCADE to tables with deleted rows. `loosened` are the
+    `parents` lists the CASCADE foreign keys to tables whose rows are deleted. `loosened` lists the
     foreign keys that are set to NULL if they point to deleted rows.
     """
 
@@ -132,7 +132,8 @@ def _leads(name: str, number: int) -> str:
 def _is_in(column: str, number: int) -> str:
     """Return the condition that the column contains the key of a deleted row.
 
-    The condition uses an array, so that the planner uses the index even for several conditions.
+    The condition uses an array, so that the planner uses the indexes even if several such
+    conditions are combined with OR.
     """
     return f"{column} = ANY(ARRAY(SELECT pk FROM gone_{number}))"
 

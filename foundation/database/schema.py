@@ -2,17 +2,17 @@
 
 Row security: PostgreSQL's row-level security hides other people's rows, even if a query lacks the
 filter. `ops.access.as_user` stores the person's id in the transaction's setting `memcenter.user`;
-the transaction then sees only the rows of that person. The policies don't apply to the role of
-`as_system`, nor to the owner of the tables, who migrates and backs up. As long as no person is set,
-for example while a key or a session is looked up, no rows are hidden.
+the transaction then sees only the rows of that person. The policies apply neither to the role of
+`as_system` nor to the owner of the tables, the role that runs migrations and backups. As long as no
+person is set, for example while a key or a session is looked up, no rows are hidden.
 
 Storage: `ANALYZE` copies frequent values to `pg_statistic`, where they would outlive the rows.
-Statistics are therefore turned off for columns with people's texts. These columns are also stored
-uncompressed, since the scan of the raw files can't read compressed values. Long values go to the
-TOAST table.
+Statistics are therefore turned off for columns that contain people's texts. These columns are also
+stored uncompressed, since the scan that verifies erasure in the raw database files can't read
+compressed values. Long values go to the TOAST table.
 
-Mentions: an index of the rows whose text contains a public id. Only few rows contain a public id,
-so the search for an erased id doesn't get slower with more users.
+Mentions: an index of the rows whose text contains a public id. Few rows contain one, so searching
+for an erased id doesn't get slower as the number of users grows.
 """
 
 from __future__ import annotations
@@ -37,8 +37,15 @@ class VisibleManager(models.Manager[Row]):
         return super().get_queryset().filter(hidden_at__isnull=True)
 
 
+class PresentManager(VisibleManager[Row]):
+    """A manager that also excludes rows in the recycle bin."""
+
+    def get_queryset(self) -> models.QuerySet[Row]:
+        return super().get_queryset().filter(deleted_at__isnull=True)
+
+
 class Record(models.Model):
-    """A model whose rows are named by their public id or else by their number."""
+    """A model whose string form is the public id, or else the model's name and the primary key."""
 
     class Meta:
         abstract = True
@@ -79,11 +86,12 @@ _WHO = "(SELECT NULLIF(current_setting('memcenter.user', true), '')::bigint)"
 def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool = False) -> RunSQL:
     """Return a migration operation that restricts the app to the rows of the current person.
 
-    The operation creates a row security policy, for every SQL command, for the app's database role.
-    With `or_nobodys`, the policy also allows rows without a person, which belong to the whole
-    installation. If roles.sql hasn't created the role, nothing is restricted.
+    The operation creates a row security policy for every SQL command of the app's database role.
+    With `or_nobodys`, the policy also allows rows without an owner, which belong to the whole
+    installation. If roles.sql hasn't created the role, no policy is created.
     """
-    policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({_own(owner, or_nobodys)})'
+    own = _policy_condition(owner, or_nobodys)
+    policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({own})'
     return RunSQL(
         f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY; {_where_there_is_the_role(policy)}',
         f'DROP POLICY IF EXISTS own_rows ON "{table}";'
@@ -91,12 +99,12 @@ def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool =
     )
 
 
-def _own(owner: str, or_nobodys: bool) -> str:
-    """Return the condition of the policy as a CASE, for which the planner expects half the rows.
+def _policy_condition(owner: str, or_nobodys: bool) -> str:
+    """Return the policy's condition, written as a CASE because of the planner's estimates.
 
-    With OR, the planner expects two rows in a thousand. If a person has very many rows, the planner
-    then sorts all of these rows instead of using the ordered index (67 ms instead of 0.7 ms, with
-    100,000 of a million rows).
+    The planner assumes that a CASE is true for half of all rows, but that a condition with OR is
+    true for two in a thousand. With OR, it would therefore sort all rows of a person with very many
+    rows instead of using the ordered index (67 ms instead of 0.7 ms for 100,000 of a million rows).
     """
     nobodys = f' OR "{owner}" IS NULL' if or_nobodys else ""
     return f'CASE WHEN {_WHO} IS NULL THEN true ELSE "{owner}" = {_WHO}{nobodys} END'
@@ -154,12 +162,13 @@ ID_FUNCTIONS = RunSQL(
 
 
 def mention_condition(columns: Mapping[str, str]) -> str:
-    """Return the SQL condition that the texts of a row contain an id from the array `%s`.
+    """Return an SQL condition that is true if the texts of a row contain an id from an array.
 
-    `columns` maps each column to TEXT, JSON or LIST. The condition contains exactly the expression
-    of the index of mentions, since PostgreSQL would otherwise not use the index.
+    The condition contains `%s` as the placeholder for the array of ids. `columns` maps each column
+    to TEXT, JSON or LIST. The condition repeats the expression of the index of mentions exactly,
+    since PostgreSQL wouldn't use the index otherwise.
     """
-    return f"{_mentions(columns)} AND memcenter_ids({_whole(columns)}) && %s"
+    return f"{_mentions(columns)} AND memcenter_ids({_joined_columns(columns)}) && %s"
 
 
 def index_of_mentions(table: str, columns: Mapping[str, str]) -> RunSQL:
@@ -167,15 +176,15 @@ def index_of_mentions(table: str, columns: Mapping[str, str]) -> RunSQL:
     name = f"{table}_mentions"
     return RunSQL(
         f'DROP INDEX IF EXISTS "{name}"; CREATE INDEX "{name}" ON "{table}"'
-        f" USING gin (memcenter_ids({_whole(columns)})) WHERE {_mentions(columns)}",
+        f" USING gin (memcenter_ids({_joined_columns(columns)})) WHERE {_mentions(columns)}",
         f'DROP INDEX IF EXISTS "{name}"',
     )
 
 
 def _mentions(columns: Mapping[str, str]) -> str:
-    return f"({_whole(columns)}) ~ '{ID_PATTERN}'"
+    return f"({_joined_columns(columns)}) ~ '{ID_PATTERN}'"
 
 
-def _whole(columns: Mapping[str, str]) -> str:
+def _joined_columns(columns: Mapping[str, str]) -> str:
     texts = (f"coalesce({_AS_TEXT[how].format(name)}, '')" for name, how in columns.items())
     return " || ' ' || ".join(texts)

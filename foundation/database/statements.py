@@ -212,8 +212,9 @@ def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[A
 def send_with_begin(text: str) -> Iterator[None]:
     """Send `text` together with the BEGIN of the transaction, which saves a round trip.
 
-    Use this function inside `atomic`. During the block, `text` runs before the first statement,
-    even if the ORM sends that statement.
+    Use this function inside `atomic`. BEGIN and `text` are sent before the first statement in the
+    block, even if the ORM sends that statement. If a transaction is already open, or if statements
+    are logged, `text` runs immediately instead.
     """
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
@@ -234,7 +235,7 @@ def _begin_before(execute: Any, text: str, values: Any, many: bool, context: Any
     """Run a statement of the ORM; first begin the transaction of `send_with_begin` if necessary."""
     server = context["connection"].connection
     entering = _entering(server)
-    if entering and not _begun(server.pgconn, entering):
+    if entering and not _try_to_begin(server.pgconn, entering):
         raise OperationalError("The transaction could not begin.")
     return execute(text, values, many, context)
 
@@ -257,14 +258,14 @@ def begin(text: str) -> None:
     database.ensure_connection()
     raw = database.connection
     if not database.queries_logged and raw.pgconn.transaction_status == _IDLE:
-        if _begun(raw.pgconn, text):
+        if _try_to_begin(raw.pgconn, text):
             return
         with suppress(psycopg.Error):
             raw.rollback()  # `rows` raises the proper error
     rows(text)
 
 
-def _begun(server: Any, text: str) -> bool:
+def _try_to_begin(server: Any, text: str) -> bool:
     try:
         return bool(server.exec_(f"BEGIN; {text}".encode()).status == _ANSWERED)
     except psycopg.Error:
@@ -279,7 +280,7 @@ def insert(instances: Sequence[Row]) -> None:
     """
     made = rows(*insert_statement(instances))
     for row, (pk,) in zip(instances, made, strict=True):
-        _is_stored(row, pk)
+        _mark_as_stored(row, pk)
 
 
 def insert_statement(instances: Sequence[Model]) -> tuple[str, list[Any]]:
@@ -287,7 +288,7 @@ def insert_statement(instances: Sequence[Model]) -> tuple[str, list[Any]]:
     return _insertion(type(instances[0]), len(instances)), _values(instances)
 
 
-def insert_unless(instance: Model, *, conflict: str) -> bool:
+def insert_if_new(instance: Model, *, conflict: str) -> bool:
     """Insert a row unless it would conflict with an existing row; return whether it was inserted.
 
     `conflict` is the target of ON CONFLICT.
@@ -295,12 +296,12 @@ def insert_unless(instance: Model, *, conflict: str) -> bool:
     text = _insertion(type(instance), 1, f" ON CONFLICT {conflict} DO NOTHING")
     made = rows(text, _values([instance]))
     if made:
-        _is_stored(instance, made[0][0])
+        _mark_as_stored(instance, made[0][0])
     return bool(made)
 
 
 def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
-    """Insert the rows of one model that don't exist yet, and set the ids of the inserted rows.
+    """Insert those rows (of one model) that don't exist yet, and set the ids of the inserted rows.
 
     `conflict` is the unique column, in parentheses, that identifies an existing row.
     """
@@ -312,7 +313,7 @@ def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
     for row in instances:
         value = getattr(row, column)
         if value in made:
-            _is_stored(row, made[value])
+            _mark_as_stored(row, made[value])
 
 
 @dataclass(frozen=True)
@@ -326,7 +327,7 @@ def insert_together(instances: Sequence[Model]) -> None:
     """Insert new rows of several models in a single statement, and set their ids.
 
     A row may refer to earlier rows of the list, by a foreign key or by an `IdOf` as the value of a
-    field. Row security policies and triggers of a row can't see the other new rows yet.
+    field. While a row is inserted, row security policies and triggers can't see the other new rows.
     """
     places = {id(row): place for place, row in enumerate(instances)}
     shape: list[_Shape] = []
@@ -341,13 +342,13 @@ def insert_together(instances: Sequence[Model]) -> None:
         shape.append((type(row), tuple(links)))
     [made] = rows(_joint_insertion(tuple(shape)), values)
     for row, pk, (model, row_links) in zip(instances, made, shape, strict=True):
-        _is_stored(row, pk)
+        _mark_as_stored(row, pk)
         for (column, _), place in zip(_fields(model), row_links, strict=True):
             if place is not None:
                 setattr(row, column.attname, made[place])
 
 
-# model, and per column the index of the referenced row
+# The model of a row and, for each column, the index of the new row that it refers to, if any.
 _Shape = tuple[type[Model], tuple[int | None, ...]]
 
 
@@ -408,7 +409,7 @@ def _fields(model: type[Model]) -> list[tuple[Field[Any, Any], type[Any] | None]
     return [(field, _PLAIN.get(type(field))) for field in fields]
 
 
-def _is_stored(row: Model, pk: int) -> None:
+def _mark_as_stored(row: Model, pk: int) -> None:
     row.pk = pk
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 

@@ -1,4 +1,4 @@
 """Run everything with one command: PostgreSQL, Redis, web server, worker and beat.
 
-Only the command line and the management commands may import this package. It uses no app.
+Only the command line and the management commands may import this package. It depends on no app.
 """

@@ -1,9 +1,9 @@
 """Back up an instance to one file, restore a backup, and migrate the schema after a backup.
 
 A backup is a tar file with `manifest.json` first, then `database.dump` (pg_dump's custom format),
-the `secret-key` and the stored files. The ledger, which lists every request to forget, is not
-included. The ledger is stored outside the data folder. A restore must not change the ledger, since
-the requests in the ledger are repeated after the restore.
+the `secret-key` and the stored files. The ledger, which lists every request to forget, is stored
+outside the data folder and isn't included: a restore must not change the ledger, since the requests
+in it are repeated after the restore.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ DO $$ DECLARE one record; BEGIN
   END LOOP;
 END $$
 """
-# Default privileges that roles.sql grants on new tables. They are revoked during a restore.
-# Otherwise tables would get more privileges than in the dump, and the audit log, for example, would
-# no longer be append-only.
+# Default privileges that roles.sql grants on new tables. They are revoked during a restore, since
+# the roles would otherwise get more privileges on the restored tables than in the dump. The audit
+# log, for example, would no longer be append-only.
 _RIGHTS = {
     "SELECT, INSERT, UPDATE, DELETE, MAINTAIN": "TABLES",
     "USAGE, SELECT": "SEQUENCES",
@@ -83,10 +83,11 @@ class Where:
 
 
 def write(target: Path, *, where: Where) -> Mapping[str, Any]:
-    """Write a backup that only its owner can read; return its manifest.
+    """Write a backup to a file that only this user can read; return the manifest of the backup.
 
     The file appears only when it is complete. The dump is a single snapshot of the database, so
-    rows that are written during the backup may be missing. Raise `BackupError` if the backup fails.
+    rows that are written during the backup may be missing. Raise `BackupError` if the file already
+    exists, its folder can't be written to, or pg_dump fails.
     """
     if target.exists():
         raise BackupError(f"{target} is there already.")
@@ -114,12 +115,12 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
 
 
 def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
-    """Restore the database and the files from a backup; return its manifest and secret key.
+    """Restore the database and files from a backup; return its manifest, including the secret key.
 
-    With `replace`, existing data is deleted; otherwise a database with tables is refused. Nothing
-    is changed before the whole backup has been read and its hashes verified. Afterwards the caller
-    must migrate, and must repeat the forget requests that are newer than the backup. Raise
-    `BackupError` if the restore fails.
+    Without `replace`, a database that has tables is refused. Stored files are always replaced.
+    Nothing is changed before the whole backup has been read and its hashes verified. Afterwards the
+    caller must migrate, and must repeat the forget requests that are newer than the backup. Raise
+    `BackupError` if the backup is damaged, the database is refused, or pg_restore fails.
     """
     with _temporary_folder(where.data / "restored") as place:
         manifest = _unpacked(source, place)
@@ -201,7 +202,8 @@ def _digest(path: Path) -> str:
 def _temporary_folder(target: Path) -> Iterator[Path]:
     """Yield a private temporary folder beside `target`, and delete it at the end.
 
-    The folder is on the same disk as `target`, so a finished file is moved into place atomically.
+    The folder is on the same disk as `target`, so a finished file can be moved into place
+    atomically. Raise `BackupError` if the folder can't be created.
     """
     try:
         place = Path(tempfile.mkdtemp(prefix=".memcenter-", dir=target.absolute().parent))
@@ -213,8 +215,8 @@ def _temporary_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def where_it_is() -> Where:
-    """Return the configured instance.
+def configured_instance() -> Where:
+    """Return the configured instance, and create its data folder if necessary.
 
     Raise `BackupError` if MEMCENTER_OWNER_DATABASE_URL isn't set.
     """
@@ -235,9 +237,10 @@ def migrate_if_needed(
 ) -> None:
     """Migrate the database in a child process, as the owner, if its schema is outdated.
 
-    `meanwhile` runs during the migration, since the first migration takes seconds. With
-    `backup_first`, the database is backed up before the migration, unless it is new. Raise
-    `EmbeddedError` if the backup or the migration fails; if the backup fails, nothing is migrated.
+    `meanwhile` runs during the migration, since the first migration takes several seconds. With
+    `backup_first`, the instance is backed up before the migration, unless its database is new or
+    the setting UPGRADE_BACKUP is off. Raise `EmbeddedError` if the database is too old, or if the
+    backup or the migration fails; if the backup fails, nothing is migrated.
     """
     with ExitStack() as stack:
         is_current, is_empty = _compare()
@@ -292,7 +295,7 @@ def _back_up_before_upgrade() -> None:
     target = folder / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.tar"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        write(target, where=where_it_is())
+        write(target, where=configured_instance())
     except (BackupError, OSError) as error:
         raise EmbeddedError(
             f"The backup before the upgrade failed, so nothing was changed: {error} "

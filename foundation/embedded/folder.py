@@ -67,7 +67,7 @@ class DataFolder:
         self.beat_schedule = self.path / "celerybeat-schedule"
         with plain_errors(f"The data folder {self.path} can't be used"):
             self.path.mkdir(parents=True, exist_ok=True)
-            # If we are root, the database runs as another user, who must be able to enter it.
+            # If we are root, PostgreSQL runs as another user, who must be able to enter the folder.
             self.path.chmod(0o711 if os.geteuid() == 0 else 0o700)
             self.log.mkdir(mode=0o700, exist_ok=True)
             self.secrets = self._read_or_make_secrets()
@@ -80,7 +80,7 @@ class DataFolder:
         return self.path / f"{name}.pid"
 
     def write_private(self, path: Path, text: str) -> None:
-        """Write a file atomically; other users can't read it, not even while it is written."""
+        """Write a file atomically; other users can't read it, even while it is being written."""
         descriptor, temporary = tempfile.mkstemp(dir=self.path)  # mkstemp makes it 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:

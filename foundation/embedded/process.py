@@ -1,4 +1,4 @@
-"""Start, watch and stop processes: database servers, and our programs as forks of the supervisor.
+"""Start, watch and stop processes: database servers, and our programs (forks of the supervisor).
 
 A process is identified by its pid together with its start time, since pids are reused.
 """
@@ -26,8 +26,8 @@ from typing import ClassVar, NoReturn
 from foundation import places
 from foundation.embedded.folder import DataFolder
 
-# Environment variable of a supervisor and its programs; its value is the data folder. It identifies
-# programs that a killed supervisor left running.
+# The environment variable that a supervisor and its programs set to the path of the data folder. It
+# identifies programs that a killed supervisor left running.
 MARK = "MEMCENTER_SUPERVISED"
 _PR_SET_PDEATHSIG = 1
 _LONGEST_LOG = 10_000_000
@@ -36,7 +36,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 Escalation = Sequence[tuple[signal.Signals, float]]
 
 
-def started_at(pid: int) -> str | None:
+def start_time(pid: int) -> str | None:
     """Return the start time of a process as text, or None if the process has ended."""
     if sys.platform != "linux":
         command = ["ps", "-o", "lstart=", "-p", str(pid)]
@@ -50,9 +50,9 @@ def started_at(pid: int) -> str | None:
     return None if fields[0] in "ZX" else fields[19]
 
 
-def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
+def wait_for_exit(pid: int, started: str, *, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
-    while started_at(pid) == started:
+    while start_time(pid) == started:
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
@@ -65,13 +65,13 @@ def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
 class PidFile:
     """A file that contains the pid and the start time of a process.
 
-    With this file, the process can be found after its parent has ended.
+    It allows the process to be found even after its parent has ended.
     """
 
     path: Path
 
     def write(self, pid: int) -> None:
-        text = json.dumps({"pid": pid, "started": started_at(pid)})
+        text = json.dumps({"pid": pid, "started": start_time(pid)})
         temporary = self.path.with_suffix(".new")
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(self.path)
@@ -83,7 +83,7 @@ class PidFile:
             pid, started = int(known["pid"]), str(known["started"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return (pid, started) if started_at(pid) == started else None
+        return (pid, started) if start_time(pid) == started else None
 
     def stop(self, escalation: Escalation) -> None:
         """Send one signal after another to the process until the process has ended.
@@ -96,7 +96,7 @@ class PidFile:
                 break
             with contextlib.suppress(ProcessLookupError):
                 os.kill(known[0], number)
-            wait_until_gone(*known, seconds=seconds)
+            wait_for_exit(*known, seconds=seconds)
         self.path.unlink(missing_ok=True)
 
 
@@ -194,17 +194,17 @@ def _run_and_exit(
 
 
 def _exchange_files(output: int) -> None:
-    """Redirect the output to `output`, and replace all other inherited files by /dev/null.
+    """Redirect stdout and stderr to `output`, and all other inherited files to /dev/null.
 
-    Replacing a file releases its lock. The file descriptors stay open, since the objects that own
-    the descriptors may try to close them later.
+    The process then no longer holds any inherited locks. The descriptors stay open, since the
+    objects that own them may try to close them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     inherited = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
     for number in inherited:
         if number not in (nothing, output):
             with contextlib.suppress(OSError):
-                os.fstat(number)  # the directory listing's own file is closed already
+                os.fstat(number)  # raises if it was the directory listing's own descriptor
                 os.dup2(output if number in (1, 2) else nothing, number)
 
 
@@ -225,13 +225,13 @@ def last_lines(log: Path, count: int = 1) -> str:
 STOPPING: Escalation = ((signal.SIGTERM, 6.0), (signal.SIGKILL, 3.0))
 
 
-def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
+def module_runner(name: str, *arguments: str | Path) -> Callable[[], object]:
     """Return a function for a forked process that does the same as `python -m name arguments`."""
     return partial(_run_module, [name, *map(str, arguments)])
 
 
-def of_function(module: str, name: str, *arguments: object) -> Callable[[], object]:
-    """Return a function for a forked process that imports `module` and calls `name` in it."""
+def function_runner(module: str, name: str, *arguments: object) -> Callable[[], object]:
+    """Return a function for a forked process that imports `module` and calls `name(*arguments)`."""
     return partial(_run_function, module, name, arguments)
 
 
@@ -250,7 +250,7 @@ def _run_module(arguments: list[str]) -> None:
 class DatabaseServer:
     """A bundled database server. Subclasses implement `is_ready`.
 
-    With `dies_with_parent`, the kernel stops the server when the process that started it is killed.
+    With `dies_with_parent`, Linux stops the server when the process that started it is killed.
     """
 
     name: ClassVar[str]
@@ -273,7 +273,10 @@ class DatabaseServer:
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Stop the server. Open connections are closed; committed data is kept."""
+        """Stop the server and close its connections.
+
+        PostgreSQL keeps all committed data; Redis, which stores nothing on disk, loses its data.
+        """
         self._pid_file.stop(self.stopping)
         self._forget_child()
 

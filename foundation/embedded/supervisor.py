@@ -1,4 +1,4 @@
-"""Start all servers in order, restart those that end, and stop them in reverse order."""
+"""Start all servers in order, restart any that exit, and stop them in reverse order."""
 
 import contextlib
 import os
@@ -16,7 +16,13 @@ from typing import Protocol
 from foundation import env
 from foundation.embedded.databases import Instance
 from foundation.embedded.folder import DataFolder, EmbeddedError
-from foundation.embedded.process import Program, end_leftovers, last_lines, of_function, of_module
+from foundation.embedded.process import (
+    Program,
+    end_leftovers,
+    function_runner,
+    last_lines,
+    module_runner,
+)
 
 _LOOK_EVERY = 0.2
 _FIRST_PAGE_SECONDS = 180.0  # generous, for a busy machine
@@ -26,7 +32,7 @@ _PROGRAMS = ("web", "worker", "beat")
 
 @dataclass(frozen=True)
 class Profile:
-    """How many web processes and worker processes to run."""
+    """The number of web processes and of worker processes to run."""
 
     web: int
     worker: int
@@ -61,9 +67,10 @@ class Watched:
         self.started, self.due = time.monotonic(), None
 
     def look(self, *, now: float) -> str | None:
-        """Restart the server if it has ended and its delay is over.
+        """Check whether the server has exited, and restart it if the delay is over.
 
-        Return a message about what happened, or None.
+        Call this repeatedly, with `now` from `time.monotonic`. Return a message for the terminal if
+        anything happened, else None.
         """
         if self.due is None:
             if self.server.is_running():
@@ -108,7 +115,7 @@ class Address:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # nosec
         host = f"[{host}]" if ":" in host else host
         with contextlib.suppress(OSError, urllib.error.URLError):
-            # Connect directly, ignoring proxies of the environment.
+            # Connect directly, ignoring proxies set in the environment.
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with opener.open(f"http://{host}:{self.port}/healthz", timeout=2) as answer:
                 return bool(answer.status == 200)
@@ -116,10 +123,10 @@ class Address:
 
 
 class Supervisor:
-    """Starts the databases and all other servers, and watches them.
+    """Starts the bundled databases (with `embedded`) and all other servers, and watches them.
 
-    The order of the start is: databases, the function `prepare`, web server (until it answers a
-    request), worker, beat, the function `announce`.
+    The startup order is: the databases, `prepare`, the web server (until it answers a request), the
+    worker, beat, `announce`.
     """
 
     def __init__(
@@ -141,7 +148,8 @@ class Supervisor:
     def run(self) -> None:
         """Start all servers, and keep them running until Ctrl-C or SIGTERM.
 
-        If a server doesn't start, stop all servers and raise `EmbeddedError`.
+        If the port is taken or a server doesn't start, stop all servers and raise `EmbeddedError`.
+        Raise `FolderBusy` if another supervisor is running on the data folder.
         """
         using = self._folder.lock("users", shared=True)
         with self._folder.lock("serve", wait=False), _stoppable(), using:
@@ -199,15 +207,15 @@ class Supervisor:
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
     profile = _profile()
     run = {
-        "web": of_module(
+        "web": module_runner(
             *("granian", "--interface", "wsgi"),
             *("--host", address.host, "--port", str(address.port)),
             *("--workers", str(profile.web), "--blocking-threads", "16"),
             *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
             *("--log-level", "warning", "memcenter.wsgi:application"),
         ),
-        "worker": of_function("memcenter.celery", "run_worker", profile.worker),
-        "beat": of_function("memcenter.beat", "run", str(folder.beat_schedule)),
+        "worker": function_runner("memcenter.celery", "run_worker", profile.worker),
+        "beat": function_runner("memcenter.beat", "run", str(folder.beat_schedule)),
     }
     return {name: Program(name, run[name], folder=folder) for name in _PROGRAMS}
 

@@ -1,4 +1,4 @@
 """Embedders and chat models: bundled ones, and those of any OpenAI-compatible server.
 
-They may use the other packages of `foundation` except `embedded`, but no app.
+This package may use the other packages of `foundation` except `embedded`, but no app.
 """

@@ -41,7 +41,7 @@ class QuestionEmbedder(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """A complete answer. `truncated` is set if the answer reached the length limit.
+    """The answer of a `CompletionModel`. `truncated` is true if the length limit cut it off.
 
     The token counts are None if the server doesn't report them.
     """
@@ -85,7 +85,7 @@ class NotAsked(ProviderError):
 class ModelUse:
     """The token counts, the duration and the outcome of a model call, without any of its text."""
 
-    step: str  # extract | arbitrate | summarize
+    step: str  # such as extract, arbitrate, summarize or chat
     provider: str
     model: str
     prompt_version: str

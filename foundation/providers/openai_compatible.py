@@ -71,7 +71,7 @@ _OPTIONAL = ("response_format", "temperature", "max_tokens", "dimensions")
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address, API key, model and time-out of a model server. A local server needs no key."""
+    """The settings for calling a model server. A local server needs no API key."""
 
     base_url: str
     model: str
@@ -140,7 +140,7 @@ class OpenAICompatibleModel:
         Raise `ProviderError` if the call fails or the stream stops before its end.
         """
         stream = self._persistently(lambda: self._create(messages, {"stream": True}))
-        with stream, _in_our_words():
+        with stream, _raising_provider_errors():
             ended = False
             for chunk in stream:
                 for choice in getattr(chunk, "choices", None) or ():
@@ -235,7 +235,7 @@ class OpenAICompatibleModel:
 
     @cached_property
     def _client(self) -> openai.OpenAI:
-        import openai  # takes more than a second, so only on first use
+        import openai  # on first use only, since it takes more than a second
 
         # Some versions log the whole request; its text must not reach a log.
         for name in ("openai", "httpx2", "httpcore2"):
@@ -254,7 +254,7 @@ class OpenAICompatibleModel:
 
 def _add_headers(request: Any) -> None:
     """Add the tracing headers of the current request; the client is shared by many requests."""
-    request.headers.update(telemetry.passed_on())
+    request.headers.update(telemetry.outgoing_headers())
 
 
 def _wait(failure: _Failed, *, tries: int) -> float | None:
@@ -270,7 +270,7 @@ def _tokens(usage: object, name: str) -> int | None:
 
 
 @contextmanager
-def _in_our_words() -> Iterator[None]:
+def _raising_provider_errors() -> Iterator[None]:
     try:
         with _converting_errors():
             yield
@@ -291,12 +291,12 @@ def _converting_errors() -> Iterator[None]:
         gone = _retryable("The model’s server can’t be reached.")
         raise _Failed(gone, again=True) from None
     except openai.APIStatusError as error:
-        raise _of_status(error) from None
+        raise _failure_of_status(error) from None
     except (openai.OpenAIError, httpx2.HTTPError, ValueError):
         raise _Failed(_retryable("The model’s answer was cut off.")) from None
 
 
-def _of_status(error: openai.APIStatusError) -> _Failed:
+def _failure_of_status(error: openai.APIStatusError) -> _Failed:
     status = error.status_code
     if status in (408, 409, 425, 429) or (status >= 500 and status != 501):
         failed = _retryable(f"The model’s server answered {status}.")

@@ -47,7 +47,7 @@ def shown_name() -> str:
 def redirect_to_provider(request: HttpRequest) -> HttpResponse:
     """Redirect to the provider's sign-in page. Raise `ProviderError` if it can't be reached."""
     back = settings.PUBLIC_URL.rstrip("/") + reverse("oidc_return")
-    with _failing_as_one():
+    with _converting_failures():
         response: HttpResponse = _provider().authorize_redirect(request, back)
         return response
 
@@ -57,7 +57,7 @@ def read_claims(request: HttpRequest) -> Claims:
 
     Raise `ProviderError` if the sign-in failed or the ID token isn't valid.
     """
-    with _failing_as_one():
+    with _converting_failures():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
             raise ValueError("Somebody else's word")
@@ -75,10 +75,10 @@ def _verified(claims: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _failing_as_one() -> Iterator[None]:
-    """Convert all failures in the block to `ProviderError`.
+def _converting_failures() -> Iterator[None]:
+    """Convert the expected failures of a sign-in to `ProviderError`.
 
-    The new message names only the type of the failure, since the old message may quote input.
+    The message names only the type of the original exception, whose own message may quote input.
     """
     # Imported late, since they are large and most instances have no provider.
     from authlib.common.errors import AuthlibBaseError
@@ -101,11 +101,13 @@ def _failing_as_one() -> Iterator[None]:
 
 
 def _provider() -> Any:
-    return _made(settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET)
+    return _registered_client(
+        settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET
+    )
 
 
 @cache
-def _made(issuer: str, client_id: str, client_secret: str) -> Any:
+def _registered_client(issuer: str, client_id: str, client_secret: str) -> Any:
     from authlib.integrations.django_client import OAuth
 
     return OAuth().register(

@@ -1,4 +1,4 @@
 """Text functions: search terms, stop words, tokens, Markdown, and detection of copied text.
 
-They use no app.
+The package doesn't depend on any app.
 """

@@ -165,7 +165,10 @@ def one_line(text: str) -> str:
 
 
 def file_name(text: str, *, fallback: str) -> str:
-    """Return a file name that is valid on every system; letters of any script are kept."""
+    """Turn the text into a file name of at most 60 characters without special characters.
+
+    Letters of any script are kept. Return `fallback` if nothing is left.
+    """
     kept = _UNSAFE.sub(" ", one_line(text)).strip(" .")
     return one_line(kept)[:60].strip(" .") or fallback
 
@@ -179,7 +182,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def inner(text: str) -> str:
-    """Replace quotation marks by nested ones, ‘…’ or Chinese 『…』, for text inside a quotation."""
+    """Replace the quotation marks “” and 「」 with ‘’ and 『』, for text that will be quoted."""
     return text.translate(_INNER)
 
 

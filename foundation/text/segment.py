@@ -140,20 +140,21 @@ def content_terms(text: str) -> set[str]:
 def unusual(text: str) -> list[str]:
     """Return the terms of a text that are rare in its language, such as names, ids and jargon.
 
-    Two texts that share such a word are probably about the same subject. A word counts as rare if
-    the token encoding, which was learned from word frequencies, needs several tokens for it.
+    Two texts that share such a term are probably about the same subject. A word counts as rare if
+    the token encoding, which was learned from word frequencies, needs several tokens for it. Words
+    that begin with a digit count as rare from five characters on.
     """
     written = dict.fromkeys(_written(normalise(text)))
     return [_term(word) for word in written if not _is_stop(word) and _is_unusual(word)]
 
 
 def words(text: str) -> list[str]:
-    """Split the text into words and separators, which give the same text when joined."""
+    """Split the text into words and separators; joined together, they are the original text."""
     return _cutter().cut(text)
 
 
 def normalise(text: str) -> str:
-    """Unify the spelling: character width, case, simplified Chinese, and 1,000 as 1000."""
+    """Unify width and case, convert Chinese to simplified characters, and write 1,000 as 1000."""
     text = unicodedata.normalize("NFKC", text).casefold()
     if _HAN_CHARACTER.search(text):
         text = _simplifier().convert(text)
@@ -166,7 +167,7 @@ def simplified(text: str) -> str:
 
 
 def language(text: str) -> Literal["zh", "en"]:
-    """Return "zh" if the text has at least as many Chinese characters as other words, else "en"."""
+    """Return "zh" if the text has at least as many Chinese characters as words, else "en"."""
     chinese = words = 0
     for han, word in _TOKEN.findall(text):
         chinese += len(han)
@@ -255,7 +256,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _trimmed(word: str) -> str:
-    """Remove pronouns and particles that were joined to an unknown word.
+    """Remove pronouns and particles at the ends of a word that isn't in the dictionary.
 
     For example, 我养 ("I keep") becomes 养 ("keep").
     """

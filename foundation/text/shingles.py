@@ -1,8 +1,8 @@
 """Detect whether one text contains another, by comparing overlapping pieces of both.
 
 Texts are normalised (NFKC, casefolded, letters and digits only) and cut into overlapping pieces of
-16 characters, or of 6 characters if at least half of the text is Chinese. A text that is shorter
-than a piece is used as a whole.
+16 characters, or of 6 characters if at least half of the text to be found is Chinese. A text that
+is shorter than a piece is used as a whole.
 """
 
 import re
@@ -56,7 +56,7 @@ class Resemblance:
     def __bool__(self) -> bool:
         return bool(self._needed)
 
-    def held_by(self, text: str) -> bool:
+    def occurs_in(self, text: str) -> bool:
         plain = normalise(text)
         for size, places in self._places.items():
             found = Counter(
@@ -68,7 +68,7 @@ class Resemblance:
 
 
 def title_without(title: str, texts: Iterable[str]) -> str:
-    """Return the title, or an empty string if one of these texts contains the title.
+    """Return the title, or an empty string if one of these texts contains it (both normalised).
 
     A title with fewer than four letters and digits is always returned.
     """

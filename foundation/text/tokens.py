@@ -41,7 +41,7 @@ def _encoding() -> Encoding:
             piece, rank = line.split()
             pieces[base64.b64decode(piece)] = int(rank)
     found = Encoding("o200k_base", pat_str=_WORDS, mergeable_ranks=pieces, special_tokens={})
-    # The encoding has its own copy now, and keeps this one (23 MB) only for methods not used here.
+    # The encoding now has its own copy; it keeps this dict (23 MB) only for methods not used here.
     pieces.clear()
     return found
 

@@ -18,3 +18,8 @@ def whole_words(
     while start < end < last and is_letter(text[end - 1]) and is_letter(text[end]):
         end += 1
     return start, end
+
+
+def is_letter_of_spaced_script(sign: str) -> bool:
+    """Return whether a character is a letter or digit of a script with spaces between words."""
+    return sign.isalnum() and sign < "\u2e80"

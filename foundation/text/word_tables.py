@@ -9,10 +9,10 @@ _REFERENCE = re.compile(r"\{([a-z][a-z_.]*)\}")
 
 
 class WordTables:
-    """The TOML files of a folder, whose names are given without `.toml`.
+    """The TOML files in a folder. The methods take file names without `.toml`.
 
-    In the files, the lines of a string are alternatives in a regular expression, and the items of a
-    list are concatenated.
+    In the files, the lines of a string are alternatives in a regular expression, and the strings of
+    a list are concatenated.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,7 +36,10 @@ class WordTables:
         return {key: known[key] for key in found["patterns"]}
 
     def rows(self, name: str) -> list[dict[str, str]]:
-        """Return the list `rows` of a file, with each `{key}` replaced by an entry of the file."""
+        """Return the list `rows` of a file.
+
+        Each `{key}` in a row is replaced by that entry of the file.
+        """
         found = self.table(name)
         return [{key: _filled(found, text) for key, text in row.items()} for row in found["rows"]]
 

@@ -1,4 +1,4 @@
 """APIs compatible with other products, as thin layers over our own services.
 
-They may use all apps except their pages.
+These layers may use all apps, but not their `pages` packages.
 """

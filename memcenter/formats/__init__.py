@@ -1,1 +1,1 @@
-"""The date formats of each language, if they differ from Django's formats. Imports nothing."""
+"""Date formats that replace Django's own, with one subpackage for each language."""

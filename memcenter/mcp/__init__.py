@@ -1,4 +1,5 @@
 """The Model Context Protocol: agents call the services behind the REST API as tools.
 
-It may use all apps except their pages; the tools take their shapes from the `api` packages.
+This package may use all apps, but not their `pages` packages. The tools reuse the serializers of
+the `api` packages.
 """

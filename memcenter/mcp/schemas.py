@@ -1,7 +1,7 @@
 """The arguments and results of the MCP tools, as serializers of the REST API and as JSON Schema.
 
-Agents learn the arguments of a tool from the descriptions here. A result has the fields of the
-corresponding REST response, apart from those that an agent doesn't need.
+The descriptions here tell agents what the arguments of a tool mean. A result has the fields of the
+corresponding REST response, except those that an agent doesn't need.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from django.conf import settings
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from conversations.models import ConversationKind
-from memcenter.rest.fields import OneOf, Prose, SomeOf, Text, Texts, UserId
+from conversations.api import serializers as forgetting
+from memcenter.rest.fields import OneOf, Prose, SomeOf, Text, UserId
 from memories.api import response_shapes
 from memories.api import serializers as rest
 from memories.models import Kind
@@ -48,6 +48,10 @@ def _ids(prefix: str, **options: Any) -> serializers.ListField:
     return serializers.ListField(child=Id(prefix), max_length=100, **options)
 
 
+def _help(shape: Shape, name: str) -> str:
+    return str(shape().fields[name].help_text)
+
+
 def _cursor() -> Text:
     return Text(required=False, help_text="The next_cursor of the previous page.")
 
@@ -55,10 +59,6 @@ def _cursor() -> Text:
 def _kind(**options: Any) -> OneOf:
     text = "requirement, plan, development, testing, insight; or a kind of personal memory."
     return OneOf(choices=Kind.values, help_text=f"One of {text}", **options)
-
-
-def _query() -> Prose:
-    return Prose(max_length=8_000, help_text="The question, in plain words.")
 
 
 INGEST = _owned(
@@ -71,7 +71,6 @@ INGEST = _owned(
 )
 FIND = _owned(
     rest.AgentSearch,
-    query=_query(),
     content_type=_kind(required=False),
     scope=OneOf(
         choices=[*Kind.values, "all"], required=False, help_text="The same as content_type, or all."
@@ -87,51 +86,35 @@ TIMELINE = _without(
 )
 PROJECTS = _owned(rest.Owned, limit=_limit(100), cursor=_cursor())
 SEARCH = _owned(
-    rest.Owned,
-    query=_query(),
+    rest.PlainSearch,
     types=SomeOf(
         choices=TYPES,
         required=False,
         help_text="The types to search. Default: all.",
     ),
     limit=_limit(),
-    conversation_id=Text(
-        required=False, max_length=200, help_text="Search only this conversation."
-    ),
-    conversation_kind=OneOf(
-        choices=ConversationKind.choices,
-        required=False,
-        help_text="Use group if other people read along: then no personal memories are returned.",
-    ),
 )
 APPEND = _owned(
     rest.NoteLine,
     text=Prose(max_length=settings.MAX_MEMORY_CHARS, help_text="One line for today's note."),
     source=Text(required=False, max_length=200, help_text="The author of the line."),
 )
-FORGET = _owned(
-    rest.Owned,
-    memory_id=Id(
-        "mem_",
-        required=False,
-        help_text="The memory to forget. Alternatives: about, or the lists of ids.",
+FORGET = _without(
+    _owned(
+        forgetting.ForgetInput,
+        scope=serializers.HiddenField(default="memory"),
+        memory_id=Id("mem_", required=False, help_text=_help(forgetting.ForgetInput, "memory_id")),
+        memory_ids=_ids(
+            "mem_", required=False, help_text=_help(forgetting.ForgetInput, "memory_ids")
+        ),
+        conversation_id=Text(
+            required=False,
+            min_length=1,
+            max_length=200,
+            help_text="Which conversation message_ids belong to, if several use the same id.",
+        ),
     ),
-    about=Prose(
-        required=False, max_length=4_000, help_text="What to forget, in the person's own words."
-    ),
-    memory_ids=_ids(
-        "mem_", required=False, help_text="The memories that the person chose from a list."
-    ),
-    message_ids=Texts(
-        required=False,
-        help_text="The messages that the person chose from a list, by our ids or the chat's own.",
-    ),
-    conversation_id=Text(
-        required=False,
-        min_length=1,
-        max_length=200,
-        help_text="Which conversation message_ids belong to, if several use the same id.",
-    ),
+    *("message_id", "project_key", "cascade", "forget_memories"),
 )
 
 
@@ -155,45 +138,32 @@ SEARCH_ANSWER = _without(response_shapes.SearchAnswer, results=_HIT(many=True))
 LINE = _without(response_shapes.AppendedLine, "text", "created_at")
 
 
-class Forgotten(serializers.Serializer[Any]):
-    status = serializers.ChoiceField(choices=("accepted", "needs_choice", "nothing_found"))
-    op_id = serializers.CharField(
-        required=False, help_text="Only if something is being forgotten (accepted)."
-    )
-    memory_ids = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="The forgotten memories, or with needs_choice those that may be meant.",
-    )
-    message_ids = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Messages that contain it. They are kept.",
-    )
-    also_ids = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Other memories of the same messages. They are kept: ask whether to forget them.",
-    )
+FORGOTTEN = _without(
+    forgetting.ForgetAnswer,
+    "receipt_token",
+    status=serializers.ChoiceField(choices=("accepted", "needs_choice", "nothing_found")),
+)
 
 
 def parse(arguments: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return the validated arguments. An argument that is null counts as missing.
+    """Return the validated arguments.
 
-    A list may also be given as a JSON string, since some clients send lists in this form. Raise
-    DRF's `ValidationError` for invalid arguments.
+    A null argument counts as missing, as does an empty list for an optional argument without a
+    minimum length. A list may also be given as a JSON string, since some clients send lists in this
+    form. Raise DRF's `ValidationError` for invalid arguments.
     """
-    fields = shape().fields
-    given = {
-        name: _list(value) if isinstance(fields.get(name), serializers.ListField) else value
-        for name, value in arguments.items()
-        if value is not None
-    }
-    checked: dict[str, Any] = shape().run_validation(given)
+    serializer = shape()
+    given = {name: value for name, value in arguments.items() if value is not None}
+    for name, field in serializer.fields.items():
+        if isinstance(field, serializers.ListField) and name in given:
+            given[name] = _parsed_list(given[name])
+            if given[name] == [] and not field.required and not field.min_length:
+                del given[name]
+    checked: dict[str, Any] = serializer.run_validation(given)
     return checked
 
 
-def _list(value: Any) -> Any:
+def _parsed_list(value: Any) -> Any:
     try:
         return orjson.loads(value) if isinstance(value, str) else value
     except orjson.JSONDecodeError:
@@ -203,8 +173,8 @@ def _list(value: Any) -> Any:
 def select(answer: Mapping[str, Any], shape: serializers.Serializer[Any]) -> dict[str, Any]:
     """Return the fields of the answer that `shape` declares.
 
-    A missing value becomes false for a boolean, an empty list for a list of plain values, and null
-    for other fields.
+    A missing value becomes false for a boolean, an empty list for a list, and null for other
+    fields.
     """
     return {name: _selected(answer.get(name), field) for name, field in shape.fields.items()}
 
@@ -224,7 +194,11 @@ def json_schema(shape: serializers.Serializer[Any], *, is_result: bool = False) 
 
     All fields of a result are required.
     """
-    fields = shape.fields.items()
+    fields = [
+        (name, field)
+        for name, field in shape.fields.items()
+        if not isinstance(field, serializers.HiddenField)
+    ]
     return {
         "type": "object",
         "properties": {name: _described(field) for name, field in fields},

@@ -1,4 +1,4 @@
-"""The MCP server: our tools run by the official SDK, over HTTP or stdio.
+"""The MCP server, which offers our tools over HTTP or stdio by means of the official SDK.
 
 For each call, the server checks the API key and its scope, finds the person whose data the call
 concerns, and calls the service in one transaction. Over HTTP, the SDK's ASGI app runs inside our
@@ -39,7 +39,7 @@ from memcenter.mcp.tools import SURFACE, TOOLS, Declared, ToolPage
 from memcenter.rest import people, throttling
 from memcenter.rest.base import refuse_unknown
 from memcenter.rest.endpoint import Call, ParsedRequest
-from memcenter.rest.responses import as_json, error_of, log_error
+from memcenter.rest.responses import error_of, log_error, render_json
 from ops import audit_log
 from ops.access import as_user
 from ops.accounts import keys
@@ -77,16 +77,16 @@ def key_of(text: str) -> ApiKey | None:
 
 
 def perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> dict[str, Any]:
-    """Run the tool in one transaction, on one of our own threads; return its result as JSON values.
+    """Run the tool in one transaction; return its result as JSON values.
 
-    The only exception raised is `Trouble`, since the SDK would send the message of any other
-    exception to the agent.
+    Call this function outside the event loop, since it blocks. The only exception raised is
+    `Trouble`, since the SDK would send the message of any other exception to the agent.
     """
     close_old_connections()
     try:
-        with audit_log.acting_as(f"key {key.pk}", SURFACE):
+        with audit_log.use_actor(f"key {key.pk}", SURFACE):
             answer = _perform(tool, arguments, key)
-        result: dict[str, Any] = orjson.loads(as_json(schemas.select(answer, tool.gives())))
+        result: dict[str, Any] = orjson.loads(render_json(schemas.select(answer, tool.gives())))
         return result
     except Throttled:
         wait = f"Too many calls; try again in {throttling.seconds_left()} seconds."
@@ -213,7 +213,7 @@ def _error_result(trouble: Trouble) -> CallToolResult:
 
 PATH = "/mcp"
 _KEY = "memcenter.key"
-_BYTES_OF_A_CHARACTER = 12  # if a client writes it as two \u escapes
+_BYTES_OF_A_CHARACTER = 12  # at most: a surrogate pair, written as two \u escapes
 _START_SECONDS = 30
 
 
@@ -222,7 +222,10 @@ def max_body_bytes() -> int:
 
 
 def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> HttpResponse:
-    """Return the MCP server's response to one message, for a client with this API key."""
+    """Return the MCP server's response to one message, for a client with this API key.
+
+    Raise `ApplicationError` if the server doesn't respond.
+    """
     responses: list[HttpResponse] = []
 
     def start_response(status: str, headers: Any, error: Any = None) -> None:
@@ -275,9 +278,10 @@ def _bridge() -> ASGIMiddleware:
 
 
 async def _live(app: Starlette, ready: Future[None]) -> None:
-    """Start the ASGI app, and keep it running until the process ends.
+    """Start the ASGI app by its lifespan handler, and keep it running until the process ends.
 
-    Without this start (ASGI's lifespan) the app answers every message with an error.
+    `ready` is completed once the app has started, or gets the exception if it doesn't start. An app
+    that isn't started would answer every message with an error.
     """
     try:
         async with app.router.lifespan_context(app):

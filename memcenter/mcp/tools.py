@@ -13,16 +13,12 @@ from django.db.models import Model, QuerySet
 from mcp_types import ToolAnnotations
 from rest_framework.request import Request
 
-from conversations.api import threads
-from conversations.forgetting import message_forgets
-from foundation.errors import Invalid
+from conversations.api import views_data
 from memcenter.mcp import schemas
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, Endpoint
 from memcenter.rest.pagination import CursorPage, Order, cursor_at, read_cursor
-from memories import selectors
 from memories.api import response_shapes, views_agents, views_files, views_search
-from memories.forgetting import memory_forgets, spoken_requests
 from ops.models import Scope
 
 SURFACE = "mcp"
@@ -32,7 +28,7 @@ SURFACE = "mcp"
 class Declared:
     """The declaration of a tool: `prepare` runs before the transaction, `act` inside it.
 
-    With `strict`, unknown arguments are refused, so that a misspelt one can't change what is
+    With `strict`, unknown arguments are refused, so that a misspelt argument can't change what is
     erased.
     """
 
@@ -69,6 +65,7 @@ def _runs(view: type[MemcenterView], method: str) -> dict[str, Any]:
     return {
         "scope": declared.scope,
         "prepare": declared.prepare,
+        "strict": declared.strict,
         "act": lambda call: handler(call).data,
     }
 
@@ -80,41 +77,6 @@ def _get(call: Call) -> Mapping[str, Any]:
     answer = _fetch["act"](call)
     results = [{**memory, "content_type": memory["kind"]} for memory in answer["results"]]
     return {**answer, "results": results}
-
-
-def _prepare_forget(call: Call) -> Any:
-    """Parse the requests to forget in the argument `about`; return None if the call gives ids.
-
-    Raise `Invalid` unless the call names what to forget in exactly one way, since nothing may be
-    erased on a guess.
-    """
-    data = call.data
-    if "conversation_id" in data and not data.get("message_ids"):
-        raise Invalid.field("conversation_id", "Only allowed with message_ids.")
-    chosen = data.get("memory_ids") or data.get("message_ids")
-    if sum(1 for way in (data.get("memory_id"), data.get("about"), chosen) if way) != 1:
-        raise Invalid.field("memory_id", "Give memory_id, or about, or the lists of ids.")
-    return spoken_requests.asked_about(data["about"]) if "about" in data else None
-
-
-def _forget(call: Call) -> Mapping[str, Any]:
-    user, key_id = call.user, call.key_id
-    if "about" in call.data:
-        found = spoken_requests.find(call.ready, user=user)
-        outcome = spoken_requests.answer(found, user=user, requested_by_key=key_id)
-        return outcome.as_payload | ({"status": "accepted"} if outcome.op_id else {})
-    if "memory_id" in call.data:
-        memory = selectors.memory_of(user, call.data["memory_id"])
-        operation = memory_forgets.forget_memory(user=user, memory=memory, requested_by_key=key_id)
-    else:
-        operation = message_forgets.forget_chosen(
-            user=user,
-            memory_ids=call.data.get("memory_ids", ()),
-            message_ids=call.data.get("message_ids", ()),
-            conversation=threads.named_conversation(call),
-            requested_by_key=key_id,
-        )
-    return {"status": "accepted", "op_id": operation.public_id}
 
 
 TOOLS = (
@@ -207,11 +169,8 @@ TOOLS = (
             "memory_ids, and with message_ids for messages to forget as well."
         ),
         takes=schemas.FORGET,
-        gives=schemas.Forgotten,
-        scope=Scope.FORGET,
-        prepare=_prepare_forget,
-        act=_forget,
-        strict=True,
+        gives=schemas.FORGOTTEN,
+        **_runs(views_data.ForgetView, "post"),
         destructive=True,
     ),
 )

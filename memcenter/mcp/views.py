@@ -26,9 +26,11 @@ _REALM = 'Bearer realm="Memory Center"'
 @csrf_exempt
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
-    """Answer one message, or return 401 if the request has no valid API key.
+    """Answer one JSON-RPC message.
 
-    An error inside a tool is reported in the tool's result, with status 200.
+    The status is 401 without a valid API key, 413 or 400 for a message that is too large or repeats
+    a name in an object, and 429 above a limit. An error inside a tool is reported in the tool's
+    result, with status 200.
     """
     audit_log.set_actor("visitor", "mcp")
     try:

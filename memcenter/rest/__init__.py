@@ -1,4 +1,4 @@
 """The common base of all REST endpoints.
 
-It may use `ops` and `foundation`; `api` packages and protocols build on it.
+This package may use `ops` and `foundation`. The `api` packages, `compat` and `mcp` build on it.
 """

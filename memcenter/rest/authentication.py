@@ -61,9 +61,9 @@ def _extra(request: Request) -> str:
 
 
 def _named(request: Request) -> str | None:
-    """Return the person's id given in the query string, or in the body if the body is small.
+    """Return the person's id from the query string or else from the body, without verifying it.
 
-    The id isn't verified here.
+    Multipart bodies and bodies of more than `_LOOKED_AT` bytes aren't searched.
     """
     if not isinstance(request, Request):
         return None
@@ -77,7 +77,10 @@ def _named(request: Request) -> str | None:
 
 
 class HasScope(BasePermission):
-    """Requires that the key has the scope of the endpoint. Callers without a key get 401."""
+    """Requires that the key has the scope of the endpoint. Callers without a key get 401.
+
+    A call that contains the endpoint's query parameter `without_key` needs no key.
+    """
 
     def has_permission(self, request: Request, view: "APIView | MemcenterView") -> bool:
         endpoint = getattr(view, "endpoint", None)

@@ -1,7 +1,7 @@
 """The base class of all API views, and their URL patterns.
 
-A view validates the input, finds the person whose data the request concerns, and answers inside a
-transaction of that person.
+A view validates the input, finds the person whose data the request concerns, and runs the handler
+in a transaction for that person.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import HiddenField, Serializer
 from rest_framework.views import APIView
 
 from foundation import deferred_writes
@@ -129,7 +129,8 @@ def _transaction(
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> ParsedRequest:
     """Read and validate the input of a request.
 
-    Raise `Invalid` or DRF's `ValidationError`, with problems by field, if the input is invalid.
+    Raise `Invalid` or DRF's `ValidationError`, with problems by field, if the input is invalid, and
+    `NotFound` if an id in the path contains a NUL character.
     """
     if any("\x00" in value for value in ids.values()):
         raise NotFound("There is no object with this id.")
@@ -138,7 +139,7 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Par
         raw = query
     else:
         raw = request.data if type(request.data) is dict else {}
-        # `user_id` may be in the query of any call, other fields only in the query of a DELETE.
+        # Any call may have `user_id` in the query; only a DELETE may have other fields there.
         also = {"user_id"} if request.method != "DELETE" else query.keys()
         raw = _merged(raw, {name: query[name] for name in also & query.keys()})
         if endpoint.strict:
@@ -183,8 +184,9 @@ def _merged(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_unknown(raw: Mapping[str, Any], takes: type[Serializer[Any]] | None) -> None:
-    known = _checker(takes, False).fields.keys() if takes else ()
-    unknown = sorted(set(raw) - set(known))
+    fields = _checker(takes, False).fields if takes else {}
+    known = {name for name, field in fields.items() if not isinstance(field, HiddenField)}
+    unknown = sorted(set(raw) - known)
     if unknown:
         text = "Unknown here; nothing is erased on a guess."
         raise Invalid(f"{unknown[0]}: {text}", fields={name: [text] for name in unknown})
@@ -210,9 +212,9 @@ SLASHED = "-slashed"
 
 
 class NameWithSlashes(PathConverter):
-    """Matches a name that may contain slashes, but not at the end.
+    """Matches a name that may contain slashes, but doesn't end in one.
 
-    A slash at the end belongs to the route, since every route also accepts a trailing slash.
+    A trailing slash belongs to the route, since every route also exists with a trailing slash.
     """
 
     regex = ".*[^/]"

@@ -17,8 +17,8 @@ from ops.accounts.keys import Person
 from ops.models import ApiKey, Scope, User, UserSettings
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-# What to do if `user_id` is unknown: answer 404; create the person; use an unsaved person, for data
-# outside the database; or give an empty answer, for lists and searches.
+# What to do if `user_id` is unknown: return 404; create the person; use an unsaved person (for data
+# outside the database); or return an empty result (for lists and searches).
 REFUSE, CREATE, PRETEND, EMPTY = "refuse", "create", "pretend", "empty"
 _SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
 
@@ -119,12 +119,12 @@ class Endpoint:
     `without_key` names a query parameter with a token; a call with this parameter needs no key.
     With `while_forgetting`, the endpoint also answers while all data of the person is being
     forgotten. `all_users_for` is the scope with which an unbound key may ask about all people. With
-    `defers_writes`, the call writes only a record of its answer, after the response was sent.
+    `defers_writes`, the handler defers its writes, which run after the response has been sent.
     `adds` says that the call only inserts rows, so it doesn't take the person's lock. With `heavy`,
     the call counts towards the rate limit of expensive calls. `media` is the content type of the
-    body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write `If-Match`
-    (answered by 412). `with_person` is an SQL expression in which `u` is the person's row; its
-    value is loaded together with the key and stored in `Call.person.extra`.
+    body. With `etag`, a GET may send `If-None-Match` (304 if the state is unchanged), and a write
+    `If-Match` (412 if the state has changed). `with_person` is an SQL expression in which `u` is
+    the person's row; its value is loaded together with the key and stored in `Call.person.extra`.
     """
 
     scope: str
@@ -159,8 +159,8 @@ def endpoint(
 ) -> Callable[[Handler], Handler]:
     """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema.
 
-    `answers` holds the answer of each status. An endpoint that lists items by pages names the shape
-    of an item in `pages` instead.
+    `answers` maps each status to the schema of its response. For a paginated list, `pages` is the
+    schema of one item instead.
     """
     shapes = {200: openapi.page_of(pages)} if pages else answers or {}
     chosen = unknown_user if callable(unknown_user) else (lambda parsed: unknown_user)

@@ -1,6 +1,7 @@
-"""Serializer fields of requests. Fields for JSON bodies are strict about types.
+"""Serializer fields of requests, and the base class of responses.
 
-Fields for queries, such as `QueryFlag`, parse strings.
+Fields for JSON bodies are strict about types. Fields for queries, such as `QueryFlag`, parse
+strings.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ops.accounts import users
 Serialized = TypeVar("Serialized", bound=serializers.Serializer[Any])
 
 
-# Keywords of JSON Schema that a serializer's fields can't express, by the name of the extension
-# with which drf-spectacular carries them; `openapi.complete` moves them into the schema.
+# The drf-spectacular extension that carries JSON Schema keywords that a serializer's fields can't
+# express; `openapi.complete` moves these keywords into the schema.
 CONSTRAINTS = "x-constraints"
 _YEAR_2, _END_OF_9998 = -62_104_060_800, 253_370_764_799  # Unix seconds
 
@@ -31,18 +32,19 @@ _YEAR_2, _END_OF_9998 = -62_104_060_800, 253_370_764_799  # Unix seconds
 def constrained(**keywords: Any) -> Callable[[type[Serialized]], type[Serialized]]:
     """Add keywords of JSON Schema, such as `anyOf`, to the schema of a request's body.
 
-    They describe what `validate` checks, such as which fields belong together.
+    The keywords describe the checks of `validate`, such as which fields belong together.
     """
     decorate: Any = extend_schema_serializer(extensions={CONSTRAINTS: keywords})
     return decorate  # type: ignore[no-any-return]
 
 
-# A character that isn't a blank in Python either, unlike U+0085, which JSON Schema's \S takes.
+# A character that is whitespace neither in JSON Schema nor in Python. JSON Schema's \S alone would
+# also match U+0085, for example, which is whitespace in Python.
 NO_BLANK = r"[^\s\u001c-\u001f\u0085]"
 
 
 class Text(serializers.CharField):
-    """A string. Other types aren't converted, and surrounding blanks are kept."""
+    """A string. Other types aren't converted, and surrounding whitespace is kept."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"trim_whitespace": False} | options))
@@ -54,7 +56,7 @@ class Text(serializers.CharField):
 
 
 class Prose(Text):
-    """A text that must not consist of blanks only."""
+    """A text that must not consist only of whitespace."""
 
     def __init__(self, **options: Any) -> None:
         blank = RegexValidator(NO_BLANK, self.default_error_messages["blank"], code="blank")
@@ -70,7 +72,7 @@ class Prose(Text):
     }
 )
 class ConversationId(Text):
-    """The id of a conversation: ours, or the client's, which a write may create."""
+    """Our id of a conversation, or the client's own id. A write may create the conversation."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"min_length": 1, "max_length": 200} | options))
@@ -78,7 +80,7 @@ class ConversationId(Text):
 
 @extend_schema_field({"type": "string", "maxLength": 100, "pattern": r"^[^\u0000-\u001f]*$"})
 class ProjectKey(Text):
-    """The key of a project that a write may create."""
+    """The key of a project. A write may create the project."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"max_length": 100} | options))
@@ -123,7 +125,7 @@ class QueryFlag(serializers.BooleanField):
 
 
 class StrictInteger(serializers.IntegerField):
-    """An integer. As in JSON Schema, 2.0 is one, too."""
+    """An integer. As in JSON Schema, 2.0 is also an integer."""
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, float) and data.is_integer():
@@ -134,7 +136,7 @@ class StrictInteger(serializers.IntegerField):
 
 
 class Fraction(serializers.FloatField):
-    """A fraction, from 0 to 1."""
+    """A number from 0 to 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"min_value": 0, "max_value": 1} | options))
@@ -162,7 +164,7 @@ MOMENT = {
 
 @extend_schema_field(MOMENT)
 class Moment(serializers.DateTimeField):
-    """A time in ISO 8601 (UTC if it has no zone), or Unix seconds as a number."""
+    """A time in ISO 8601 (UTC if it has no time zone), or Unix seconds as a number."""
 
     default_error_messages = {"range": "Must lie between the years 2 and 9998."}
 
@@ -207,7 +209,7 @@ class Texts(serializers.ListField):
 
 
 class QueryWords(serializers.CharField):
-    """Words in a query string, separated by commas."""
+    """A comma-separated list of words in a query string."""
 
     def __init__(self, *, among: tuple[str, ...] = (), **options: Any) -> None:
         self.among = among
@@ -297,7 +299,7 @@ class _Part:
 
 @cache
 def _parts(kind: type[Shape]) -> list[_Part]:
-    """Return the fields of a shape, cached since each new instance copies all fields."""
+    """Return the fields of a shape. They are cached, since each new instance copies all fields."""
     found = []
     for name, field in kind().fields.items():
         many = isinstance(field, serializers.ListSerializer)

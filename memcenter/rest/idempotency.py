@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from foundation.errors import Conflict, Invalid
 from memcenter.rest.endpoint import ParsedRequest
 from memcenter.rest.parsers import digest_of
-from memcenter.rest.responses import as_json
+from memcenter.rest.responses import render_json
 from ops.access import as_system
 from ops.models import ApiKey, IdempotencyRecord, User
 
@@ -24,7 +24,11 @@ MAX_LENGTH = 200
 
 
 class UnstoredResponse(Response):
-    """A response that isn't stored in the database, since its data is only in Redis."""
+    """A response that isn't stored for repeated calls, since it must not get into the database.
+
+    Examples are secrets that are shown only once, and data of temporary conversations, which are
+    kept only in Redis.
+    """
 
 
 class IdempotentCall:
@@ -41,7 +45,7 @@ class IdempotentCall:
         self._fingerprint = fingerprint
 
     def replay(self) -> Response | None:
-        """Return the stored response, or None if the key is new.
+        """Return the stored response, or None if the key is new or its record has expired.
 
         Raise `Conflict` if the response has been erased, or the key was used for another request.
         """
@@ -50,10 +54,13 @@ class IdempotentCall:
             if record is not None and record.expires_at <= timezone.now():
                 record.delete()
                 record = None
-        return None if record is None else self._again(record)
+        return None if record is None else self._replayed_response(record)
 
     def begin(self) -> None:
-        """Lock the key until the transaction ends. Raise `Conflict` if the key is locked."""
+        """Lock the key until the transaction ends.
+
+        Raise `Conflict` if a concurrent call with the same key holds the lock.
+        """
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))",
@@ -64,10 +71,14 @@ class IdempotentCall:
 
     def answered_meanwhile(self) -> Response | None:
         record = self._rows().first()
-        return None if record is None else self._again(record)
+        return None if record is None else self._replayed_response(record)
 
     def keep(self, response: Response, *, user: User | None) -> None:
-        """Store the response if it is a success; after an error the same key may be used again."""
+        """Store the response if it is a success and not an `UnstoredResponse`.
+
+        After an error, the same key may be used again. Raise `Conflict` if the key has already been
+        used for another person.
+        """
         if isinstance(response, UnstoredResponse) or not 200 <= response.status_code < 300:
             return
         try:
@@ -78,7 +89,7 @@ class IdempotentCall:
                     key=self._key,
                     fingerprint=self._fingerprint,
                     status_code=response.status_code,
-                    body=orjson.loads(as_json(response.data)),
+                    body=orjson.loads(render_json(response.data)),
                     expires_at=timezone.now() + timedelta(hours=settings.IDEMPOTENCY_HOURS),
                 )
         except IntegrityError as error:  # a record of another person, whose rows aren't visible
@@ -87,7 +98,7 @@ class IdempotentCall:
     def _rows(self) -> Any:
         return IdempotencyRecord.objects.filter(api_key=self._api_key, key=self._key)
 
-    def _again(self, record: IdempotencyRecord) -> Response:
+    def _replayed_response(self, record: IdempotencyRecord) -> Response:
         if record.fingerprint != self._fingerprint:
             raise Conflict("This Idempotency-Key was used for another request.")
         if record.body_erased or record.status_code is None:
@@ -98,7 +109,7 @@ class IdempotentCall:
 
 
 def read(parsed: ParsedRequest) -> IdempotentCall | None:
-    """Return a `IdempotentCall` for a write with an idempotency key, or None for other requests.
+    """Return the `IdempotentCall` of a write with an idempotency key, or None for other requests.
 
     Raise `Invalid` if the key is empty, too long or not printable.
     """

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 NODE = dict[str, Any]
 # `values` holds examples by field name, or by component and field name if the meaning differs.
 # `shown` lists optional fields that an example of a request body contains. `left_out` lists fields
-# that an example of a response lacks, since only other calls of the same shape return them.
+# that an example of a response lacks, since only other calls with the same schema return them.
 _EXAMPLES = json.loads(Path(__file__).with_name("openapi_examples.json").read_text("utf-8"))
 VALUES: Mapping[str, Any] = _EXAMPLES["values"]
 _ERRORS = (400, 401, 403, 404, 409, 413, 429, 503)
 _ONCE = (
     "A repeated call with the same key within 24 hours is answered as before, not executed again."
 )
-# A header is Latin-1; without the signs of it that can't be printed.
+# A header consists of Latin-1 characters. The pattern excludes those that can't be printed.
 _PRINTABLE = {"minLength": 1, "maxLength": 200, "pattern": r"^[ -~\u00a1-\u00ac\u00ae-\u00ff]+$"}
 _STATE = "Identifies this state of the content."
 _CONDITIONS = {
@@ -170,7 +170,7 @@ class OneSlashGenerator(SchemaGenerator):
 _PEOPLE = ("user_id", "owner_id")  # an empty name is refused
 _METHODS = ("get", "post", "put", "patch", "delete")
 _JSON = "application/json"
-# The path parameter that accepts an id, by the prefix of the id.
+# Maps the prefix of an id to the path parameter that accepts the id.
 _TAKEN_AS = {
     "conv": "conversation_id",
     "msg": "message_id",
@@ -227,7 +227,7 @@ def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
         schema.update(schema.pop(CONSTRAINTS, {}))
     for path, _method, operation in operations(result):
         _complete(operation, schemas)
-        _page_on(path, operation)
+        _set_next_address(path, operation)
     _link(result)
     return result
 
@@ -256,7 +256,7 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
     for parameter in operation.get("parameters", ()):
         required = parameter.get("required", False)
         if parameter["in"] == "query" and not required and parameter["name"] not in _PEOPLE:
-            parameter["allowEmptyValue"] = True  # an empty value counts as none
+            parameter["allowEmptyValue"] = True  # an empty value counts as missing
         if parameter["in"] == "path":
             parameter["schema"].setdefault("pattern", r"^[^\u0000-\u001f\u007f]+$")
         if parameter["in"] == "path" or required:
@@ -274,7 +274,7 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
                     _exemplify(media, schemas)
 
 
-def _page_on(path: str, operation: NODE) -> None:
+def _set_next_address(path: str, operation: NODE) -> None:
     for response in operation["responses"].values():
         example = response.get("content", {}).get(_JSON, {}).get("example")
         if isinstance(example, dict) and "results" in example and example.get("next"):
@@ -397,7 +397,10 @@ class ReferencePage(TemplateView):
 
 @cache
 def calls() -> list[NODE]:
-    """Return all calls, sorted by tag. The result is cached for the life of the process."""
+    """Return what the reference page shows about each API operation, sorted by tag.
+
+    The result is cached for the life of the process.
+    """
     generator: Any = OneSlashGenerator
     document = generator().get_schema(request=None, public=True)
     shapes = document["components"]["schemas"]

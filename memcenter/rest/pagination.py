@@ -24,9 +24,9 @@ _BIGGEST_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Order:
-    """Rows ordered by `field`, then by id.
+    """The order of a list: by `field`, then by id.
 
-    The field must not be null. For a nullable column, name an annotation that replaces null.
+    `field` must not contain null. For a nullable column, use an annotation that replaces null.
     """
 
     field: str
@@ -68,7 +68,10 @@ class CursorPage:
     def of(
         self, rows: QuerySet[Row], *, order: Order, show: Callable[[Row], Any]
     ) -> dict[str, Any]:
-        """Return this page of the rows as a list response."""
+        """Return this page of the rows as a list response.
+
+        Raise `Invalid` if the cursor belongs to a list in another order.
+        """
         found, more = self._fetch(rows, order)
         backwards = self.cursor is not None and self.cursor.backwards
         has_next = bool(found) if backwards else more
@@ -122,7 +125,7 @@ def _beyond(model: type[Model], order: Order, cursor: _Cursor, *, descending: bo
     beyond = Q(**{f"{order.field}__{side}": value}) | Q(
         **{order.field: value, f"pk__{side}": cursor.id}
     )
-    return same_or_beyond & beyond  # an index can use the first condition
+    return same_or_beyond & beyond  # the first condition can use an index
 
 
 def _python_value(model: type[Model], order: Order, value: Any) -> Any:

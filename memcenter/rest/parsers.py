@@ -70,7 +70,7 @@ def parse_object(raw: bytes) -> dict[str, Any]:
                     raise Invalid.field(
                         name.replace("\x00", ""), "The text must not contain NUL characters."
                     )
-    # A single object with exactly one colon per name repeats no name, so it needs no second parser.
+    # A single object with exactly one colon per name repeats no name, so it isn't parsed twice.
     if raw.count(b"{") != 1 or raw.count(b":") != len(data):
         check_names(raw)
     return data
@@ -79,8 +79,8 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 def check_names(raw: bytes) -> None:
     """Raise `Invalid` if an object in the JSON repeats a name.
 
-    Parsers differ in which value of a repeated name they use. A proxy that checks which person is
-    named could therefore see another person than this server. This function ignores malformed JSON,
+    Parsers differ in which value of a repeated name they use. A proxy that checks the person's id
+    could therefore see a different id than this server does. This function ignores malformed JSON,
     since the actual parser refuses it.
     """
     try:
@@ -142,7 +142,7 @@ class UploadParser(MultiPartParser):
 
 
 class TakesUploads:
-    """A view that accepts uploads, and closes the uploaded file with the response."""
+    """A mixin for views that accept uploads; it closes the uploaded files after the handler."""
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         sent = getattr(request, "_full_data", None)
@@ -167,14 +167,14 @@ def digest_of(value: Any) -> str:
 
 
 TAKES_FILES = ("/api/v1/memory/import", "/memory/data/import/")
-_FORM_BYTES = 1 << 20  # the other parts of a form are at most this large
+_FORM_BYTES = 1 << 20  # upper bound for the other parts of a form
 
 
 class PrivateUpload(FileUploadHandler):
     """Writes an upload to the data folder, since other users may read the temporary folder.
 
-    An upload over the limit is read to its end and dropped; the view then finds no file, and
-    reports that the file was too large.
+    An upload over the limit is read to its end and dropped, so the view finds no file. The view
+    calls `is_too_large` to distinguish this from a request without a file.
     """
 
     chunk_size = 1 << 20

@@ -19,10 +19,10 @@ def resolve_person(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
     """Return the person whose data the request concerns, or None if it concerns all people.
 
     Whether a write creates an unknown person depends on the endpoint. With an unbound key, a call
-    must name the person even if it also contains the id of a memory, for example, so that a client
-    that sends an empty `user_id` by mistake gets nobody's data. Raise `NotFound` if the key may not
-    access the person, `Invalid` if no person is named, and `Conflict` (`being_forgotten`) for a
-    write while the person is being forgotten.
+    must name the person, even if it also contains another id, such as that of a memory. A client
+    that sends an empty `user_id` by mistake therefore gets nobody's data. Raise `NotFound` if the
+    key may not access the person, `Invalid` if no person is named, and `Conflict`
+    (`being_forgotten`) for a write while the person is being forgotten.
     """
     if endpoint.whose is not None:
         return endpoint.whose(parsed)
@@ -35,7 +35,7 @@ def resolve_person(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
 
 
 def resolve_owner(parsed: ParsedRequest) -> User:
-    """Return the same person as `resolve_person`, named by `owner_id`, the field that agents use.
+    """Return the person as `resolve_person` does, but also accept `owner_id`, which agents use.
 
     A call that names nobody refers to the default owner, if one is configured. A write creates an
     unknown person. Raise the same errors as `resolve_person`.
@@ -56,7 +56,8 @@ def resolve_owner(parsed: ParsedRequest) -> User:
 def _default_owner(parsed: ParsedRequest) -> str | None:
     """Return the id of the default owner, or None if the key is bound to a user.
 
-    Raise `Invalid` if no default owner is configured.
+    Raise `Invalid` if no default owner is configured, or if the call contains `owner_id` or
+    `user_id`, which is then empty or null.
     """
     if parsed.bound_user is not None:
         return None

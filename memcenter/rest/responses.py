@@ -1,4 +1,7 @@
-"""Render responses: JSON, errors in one common form, and 304. Invalid input never gives a 500."""
+"""Render responses: JSON, errors in a common form, and `304 Not Modified`.
+
+Invalid input never causes a 500.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ _KNOWN = (
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
     """Return the response for an exception raised in a view.
 
-    An unexpected exception gives a 500 (or a 503 if a database can't be reached) without details.
+    An unexpected exception becomes a 500 (or a 503 if a database can't be reached) without details.
     """
     if isinstance(error, exceptions.APIException):
         return _of_rest_framework(error)
@@ -68,7 +71,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Return the `error` object for an exception, for a result that contains errors, as in MCP."""
+    """Return the `error` object for an exception, for results that report errors, as in MCP."""
     details: dict[str, Any] = render_error(error, {}).data["error"]
     return details
 
@@ -148,7 +151,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _json(data: Mapping[str, Any], *, status: int) -> HttpResponse:
-    return HttpResponse(as_json(data), status=status, content_type="application/json")
+    return HttpResponse(render_json(data), status=status, content_type="application/json")
 
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
@@ -168,10 +171,10 @@ class OrjsonRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
-        return b"" if data is None else as_json(data)
+        return b"" if data is None else render_json(data)
 
 
-def as_json(data: Any) -> bytes:
+def render_json(data: Any) -> bytes:
     """Render a value as JSON.
 
     Integers that are too long for orjson are supported, since PostgreSQL returns a stored JSON

@@ -69,8 +69,9 @@ def client() -> redis.Redis:
 class KeyThrottle(BaseThrottle):
     """Counts the calls of a key in the current minute, in Redis.
 
-    If Redis is down, every call is allowed. If the person is loaded together with the key, the call
-    is also counted for the person, in the same round trip; otherwise `count_person` counts it.
+    Raises `Throttled` for a call above the limit. If Redis is down, every call is allowed. If the
+    person was loaded together with the key, the call is also counted for the person, in the same
+    round trip; otherwise `count_person` does this later.
     """
 
     def allow_request(self, request: Request, view: APIView | MemcenterView) -> bool:
@@ -102,8 +103,8 @@ def count_key(
 def count_person(key: ApiKey | None, user: User | None, *, scope: str, heavy: bool = False) -> None:
     """Count a call towards the person's limit, unless `count_key` has already done so.
 
-    Calls that are `heavy`, such as forget and export requests, have a separate limit. Raise
-    `Throttled` if the limit for this key and person is exceeded.
+    Calls with `heavy` or with the scope of forgetting or exporting count towards a separate
+    limit. Raise `Throttled` if the limit for this key and person is exceeded.
     """
     if key is None or user is None:
         return

@@ -1,7 +1,8 @@
 """After a backup is restored, apply the decisions about access that were made since the backup.
 
-The decisions concern keys, accounts, sessions, webhooks and email addresses, and are read from the
-ledger (`ops.ledger`). Each function returns whether it changed anything.
+The decisions are read from the ledger (`ops.ledger`). They concern keys, accounts, roles, sessions,
+invitations, memory settings, webhooks and email addresses. Each handler returns whether it changed
+anything.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from django.db.models import QuerySet
 
 from ops import ledger
 from ops.accounts import registration, sign_ins, users
-from ops.ledger import Decision, applies_decision
+from ops.ledger import Decision, decision_handler
 from ops.models import (
     ApiKey,
     Identity,
@@ -31,7 +32,7 @@ from ops.models import (
 )
 
 
-@applies_decision("key")
+@decision_handler("key")
 def _key(decision: Decision) -> bool:
     """Apply a change or a revocation of an API key.
 
@@ -47,7 +48,7 @@ def _key(decision: Decision) -> bool:
     return _changed(known, state)
 
 
-@applies_decision("active")
+@decision_handler("active")
 def _active(decision: Decision) -> bool:
     """Deactivate or reactivate the person.
 
@@ -68,7 +69,7 @@ def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
     return bool(rows.update(**state))
 
 
-@applies_decision("password")
+@decision_handler("password")
 def _password(decision: Decision) -> bool:
     """Make the restored password unusable if it was changed after the backup.
 
@@ -86,7 +87,7 @@ def _lock(user: User, *, version: int | None = None) -> bool:
     return True
 
 
-@applies_decision("sessions")
+@decision_handler("sessions")
 def _sessions(decision: Decision) -> bool:
     rows = User.objects.filter(subject=decision.subject)
     user = rows.exclude(session_epoch=decision.state["epoch"]).first()
@@ -98,7 +99,7 @@ def _sessions(decision: Decision) -> bool:
     return True
 
 
-@applies_decision("session")
+@decision_handler("session")
 def _session(decision: Decision) -> bool:
     keys = Session.objects.values_list("session_key", flat=True).iterator()
     ended = [key for key in keys if sign_ins.session_digest(key) == decision.target]
@@ -106,13 +107,13 @@ def _session(decision: Decision) -> bool:
     return bool(ended)
 
 
-@applies_decision("second factor")
+@decision_handler("second factor")
 def _second_factor(decision: Decision) -> bool:
     """Remove a second factor that was turned off or replaced after the backup.
 
-    If the second factor is still the recorded one, only its recovery codes are updated. A newer
-    second factor can't be restored. In that case the password becomes unusable, since the password
-    alone must not be enough to sign in.
+    If the second factor is still the recorded one, only its recovery codes are updated. If the
+    ledger records another second factor, which can't be restored, the password becomes unusable,
+    since it alone must not be enough to sign in.
     """
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
@@ -128,7 +129,7 @@ def _second_factor(decision: Decision) -> bool:
     return _lock(user)
 
 
-@applies_decision("identity")
+@decision_handler("identity")
 def _identity(decision: Decision) -> bool:
     rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
     known = decision.state["connected"]
@@ -136,7 +137,7 @@ def _identity(decision: Decision) -> bool:
     return bool(Identity.objects.filter(pk__in=gone).delete()[0])
 
 
-@applies_decision("role")
+@decision_handler("role")
 def _role(decision: Decision) -> bool:
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
@@ -155,12 +156,12 @@ def _role(decision: Decision) -> bool:
     return True
 
 
-@applies_decision("invitation")
+@decision_handler("invitation")
 def _invitation(decision: Decision) -> bool:
     return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
 
 
-@applies_decision("registration")
+@decision_handler("registration")
 def _registration(decision: Decision) -> bool:
     is_open = decision.state["is_open"]
     if registration.is_registration_open() == is_open:
@@ -169,13 +170,13 @@ def _registration(decision: Decision) -> bool:
     return True
 
 
-@applies_decision("switches")
+@decision_handler("switches")
 def _switches(decision: Decision) -> bool:
     rows = UserSettings.objects.filter(user__subject=decision.subject)
     return _changed(rows, decision.state)
 
 
-@applies_decision("webhook")
+@decision_handler("webhook")
 def _webhook(decision: Decision) -> bool:
     """Delete a webhook that was removed, or switch off one that was changed.
 
@@ -193,7 +194,7 @@ def _webhook(decision: Decision) -> bool:
     return bool(known.filter(version__lt=version).update(version=version, is_active=False))
 
 
-@applies_decision("weekly mail")
+@decision_handler("weekly mail")
 def _weekly_mail(decision: Decision) -> bool:
     """Delete an email address that was replaced or removed after the backup.
 

@@ -19,7 +19,7 @@ from ops.models import ApiKey, Operation, Scope, User, UserSettings
 from ops.models.user import KEY_ID
 
 PREFIX = "mc_"
-OF_FIRST_START = "first run"  # the name of the key that the first start makes
+OF_FIRST_START = "first run"  # the name of the key created by `firstrun`
 _LAST_USE_GRAIN = timedelta(minutes=1)
 
 
@@ -70,7 +70,7 @@ def keys_of(user: User | None) -> QuerySet[ApiKey]:
 def find(key_id: str, *, user: User | None) -> ApiKey:
     """Return the key with this public id.
 
-    Raise `NotFound` if there is no such key or it doesn't belong to `user`.
+    Raise `NotFound` if there is no such key among `keys_of(user)`.
     """
     number = key_id.removeprefix(KEY_ID)
     here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
@@ -101,13 +101,16 @@ def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a key. A slow hash isn't needed for a text of 256 random bits."""
+    """Return the SHA-256 of a key, a token or a recovery code.
+
+    A slow hash isn't needed, since these texts contain 80 or more random bits.
+    """
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Person:
-    """The person whom a call concerns, loaded together with the call's API key.
+    """The person for whom a call is made, loaded together with the call's API key.
 
     `own` contains their settings; None means the default settings. `extra` is the value of the SQL
     expression passed to `authenticate_call`.
@@ -130,11 +133,11 @@ def authenticate(text: str) -> ApiKey | None:
 def authenticate_call(
     text: str, *, named: str | None = None, extra: str = ""
 ) -> tuple[ApiKey, Person | None] | None:
-    """Return the valid key and the person whom the call concerns, or None.
+    """Return the valid key and the person for whom the call is made; None if no key is valid.
 
-    Both are loaded in one statement. A call with a bound key concerns the person to whom the key is
-    bound. A call with an unbound key concerns the active person with the external id `named`, if
-    there is one. `extra` is an SQL expression whose value is stored in `Person.extra`; the
+    The person is the one to whom the key is bound or, for an unbound key, the active person with
+    the external id `named`, if there is one. Both are loaded in one statement, and the use of the
+    key is recorded. `extra` is an SQL expression whose value is stored in `Person.extra`; the
     expression may use the person's row as `u`.
     """
     now = timezone.now()
@@ -144,7 +147,7 @@ def authenticate_call(
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
         before = key.last_used_at
         if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
-            with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
+            with audit_log.use_actor(f"key {key.pk}", audit_log.current_actor().surface):
                 _record("key.used", key)
     return found
 
@@ -185,7 +188,7 @@ def _load_valid(
     return key, person
 
 
-def opens_receipt(operation: Operation, *, token: str) -> bool:
+def is_valid_receipt_token(operation: Operation, *, token: str) -> bool:
     """Return whether `token` is the unexpired token of the operation's receipt."""
     known, until = operation.token_digest, operation.token_expires_at
     if known is None or until is None or until <= timezone.now():

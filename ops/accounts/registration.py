@@ -1,4 +1,4 @@
-"""Ways to get an account: registration (if an owner allows it), invitations and sign-in links."""
+"""Whether people may register, invitations to create an account, and sign-in links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ops.accounts import keys, users
 from ops.models import Instance, Invitation, Role, SignInLink, User
 
 INVITATION_DAYS = 7
-# No owners: a leaked link must not give full rights. An owner is chosen among existing accounts.
+# Not the owner role: a leaked link must not grant full rights. Owners are chosen later, from among
+# the existing accounts.
 INVITED_ROLES = (Role.MEMBER, Role.AUDITOR)
 
 

@@ -65,16 +65,16 @@ _TITLE = "Memory Center"
 
 def device_of(user_agent: str) -> str:
     """Return the browser and system in a User-Agent header; "" if neither is recognised."""
-    found = (_first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent))
+    found = (_first_match(_BROWSERS, user_agent), _first_match(_SYSTEMS, user_agent))
     return " · ".join(word for word in found if word)
 
 
-def _first(known: Sequence[tuple[str, str]], text: str) -> str:
+def _first_match(known: Sequence[tuple[str, str]], text: str) -> str:
     return next((word for word, mark in known if re.search(mark, text)), "")
 
 
 def note_session(*, user: User, session_key: str, device: str) -> None:
-    """Record a session after sign-in, or update the record if there already is one."""
+    """Record a session after sign-in, or update its existing record."""
     now = timezone.now()
     SignIn.objects.update_or_create(
         session_key=session_key,
@@ -118,14 +118,14 @@ def end_all_sessions(user: User) -> None:
 
 
 def forget_session(session_key: str | None) -> None:
-    """Delete the record of a session that ended because the person signed out."""
+    """Delete the record of a session that the person has signed out of, and write to the ledger."""
     SignIn.objects.filter(session_key=session_key or "").delete()
     if session_key:
         ledger.record_decision("session", session_digest(session_key))
 
 
 def session_digest(session_key: str) -> str:
-    """Return the hash that the ledger stores instead of the key, which would allow signing in."""
+    """Return the hash that the ledger stores; the session key itself would allow signing in."""
     return hashlib.sha256(session_key.encode()).hexdigest()
 
 
@@ -166,7 +166,7 @@ def _counted(name: str, address: str) -> dict[str, int]:
 
 
 def _counter_key(name: str, address: str) -> str:
-    """Return the name of a counter in Redis: a hash, so that no name or address is stored."""
+    """Return a counter's key in Redis, hashed so that Redis stores no login name or address."""
     value = f"{name.strip().casefold()}\n{address}"
     return "signin:" + salted_hmac("ops.attempts", value, algorithm="sha256").hexdigest()
 
@@ -209,7 +209,7 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
 
 
 def opens_second_factor(*, user: User, code: str) -> bool:
-    """Return whether this is a valid code from the app or a valid recovery code.
+    """Return whether `code` is a valid app code or recovery code, and mark it as used.
 
     Each code works only once, so of two concurrent calls only one succeeds.
     """

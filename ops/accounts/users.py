@@ -28,13 +28,13 @@ from foundation.database import statements
 from foundation.database.statements import Batch
 from foundation.errors import Conflict, Invalid, NotFound
 from ops import audit_log, ledger
-from ops.access import lock_person, reading_all_rows
+from ops.access import lock_person, read_all_rows
 from ops.accounts import sign_ins
 from ops.models import ApiKey, Identity, Role, SignIn, Theme, User, UserSettings
 
 _TOO_SHORT = gettext_noop("This password is too short. Use at least 8 characters.")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_VISIT = timedelta(minutes=30)  # a longer pause starts a new visit of About you
+_VISIT = timedelta(minutes=30)  # a longer pause starts a new visit to "About you"
 _LOOK = timedelta(minutes=1)  # views within a visit are recorded at most this often
 SWITCHES = (
     "summary_enabled",
@@ -80,7 +80,7 @@ def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> Use
     return user
 
 
-def check_still_here(user: User) -> None:
+def check_not_deleted(user: User) -> None:
     """Raise `Conflict` (`being_forgotten`) if the person's row is now hidden or deleted."""
     check_not_being_forgotten(User.objects.filter(pk=user.pk).first())
 
@@ -107,7 +107,7 @@ def _create(external_id: str, *, created_by: ApiKey | None) -> User:
 def register(*, username: str, password: str, language: str = "", zone: str = "") -> User:
     """Create a person with a login name and no external id.
 
-    `zone` is the browser's time zone; an unknown one is replaced by UTC. Raise `Invalid` if the
+    `zone` is the browser's time zone; an unknown zone is replaced with UTC. Raise `Invalid` if the
     name or the password is invalid, or if the name is taken.
     """
     username = _checked_name(username, password)
@@ -208,7 +208,7 @@ def set_active(*, user: User, is_active: bool) -> None:
 
 
 def spelled_name(typed: str) -> str:
-    """Return the stored login name that equals the typed name apart from upper and lower case.
+    """Return the stored login name that matches the typed name, ignoring case.
 
     Return the typed name if no stored name matches it, or if several do.
     """
@@ -265,21 +265,22 @@ def settings_of(user: User, *, locking: str = "") -> UserSettings:
     )
     if not found:
         return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
-    return _own(user, found[0])
+    return _settings_from_row(user, found[0])
 
 
 def settings_held(user: User) -> UserSettings:
-    """Return the person's settings, locked so that they can't change in this transaction.
+    """Return the person's settings, locked against changes until the transaction ends.
 
-    The lock prevents this transaction from writing memories after the person has switched them off.
+    Without the lock, memories could be written after the person has switched them off.
     """
     return settings_of(user, locking=" FOR SHARE")
 
 
 def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
-    """Lock the person's settings in the batch; return a function that reads them from its result.
+    """Add a statement to the batch that locks the person's settings.
 
-    That function raises `Conflict` (`being_forgotten`) in the same cases as `check_still_here`.
+    Return a function that returns the settings once the batch has run. That function raises
+    `Conflict` (`being_forgotten`) in the same cases as `check_not_deleted`.
     """
     found = batch.add(
         f"SELECT u.hidden_at, {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
@@ -290,21 +291,21 @@ def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
     def read() -> UserSettings:
         for hidden_at, *columns in found.rows():
             check_not_being_forgotten(User(hidden_at=hidden_at))
-            return _own(user, columns)
-        check_still_here(user)
+            return _settings_from_row(user, columns)
+        check_not_deleted(user)
         return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
 
     return read
 
 
-def _own(user: User, columns: Sequence[object]) -> UserSettings:
+def _settings_from_row(user: User, columns: Sequence[object]) -> UserSettings:
     own = statements.instance(UserSettings, columns)
     own.user = user
     return own
 
 
 def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
-    """Change the given settings. Raise `Invalid`, naming the settings, if values are invalid."""
+    """Change the given settings. Raise `Invalid`, which lists all settings with invalid values."""
     problems = {
         name: [problem]
         for name, value in changes.items()
@@ -372,7 +373,7 @@ def held_role(user: User) -> Role:
         return Role.MEMBER
     if user.is_superuser:
         return Role.OWNER
-    if "_role" not in vars(user):  # cached, since each model on a page asks for it
+    if "_role" not in vars(user):  # cached, since every model on an admin page needs it
         is_auditor = any(group.name == Role.AUDITOR for group in user.groups.all())
         vars(user)["_role"] = Role.AUDITOR if is_auditor else Role.MEMBER
     role: Role = vars(user)["_role"]
@@ -397,7 +398,7 @@ def check_not_last_owner(user: User) -> None:
 
 
 def is_last_owner(user: User) -> bool:
-    """Return whether this person is the only active owner, after taking the person's lock."""
+    """Take the person's lock, and return whether they are the only active owner."""
     lock_person(user)
     return _is_last_owner(user)
 
@@ -408,14 +409,14 @@ def _refuse_last_owner(user: User) -> None:
 
 
 def _is_last_owner(user: User) -> bool:
-    """Return whether this person is the only active owner. The caller holds the person's lock.
+    """Return whether this person is the only active owner. Requires the person's lock.
 
     The rows of all owners are locked, so that the last two owners can't lose the role at the same
     time.
     """
     if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
         return False
-    with reading_all_rows():
+    with read_all_rows():
         owners = User.objects.filter(is_superuser=True, is_active=True, hidden_at=None)
         return list(owners.order_by("pk").select_for_update(no_key=True)) == [user]
 
@@ -423,8 +424,8 @@ def _is_last_owner(user: User) -> bool:
 def give_role(user: User, role: Role) -> None:
     """Give the person this role.
 
-    Raise `Invalid` if a person with an external id would become staff, since every unbound key may
-    access them. Raise `Conflict` if no other owner would be left.
+    Raise `Invalid` if a person with an external id would become staff, since every unbound key can
+    access such a person. Raise `Conflict` if no other owner would be left.
     """
     lock_person(user)
     _change_role(user, role)

@@ -1,6 +1,6 @@
-"""The admin pages of `ops`; `base` has the read-only classes that all apps use.
+"""The admin pages of `ops`; `base` contains the read-only classes that all apps use.
 
-They may use all packages of `ops` except its API.
+The pages may use all packages of `ops` except its API.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from ops.models import (
 from ops.pages.operation_rows import error_words, said_of_trouble
 from ops.queue import outbox, webhook_events
 
-_AT_ONCE = 500  # the most operations that one click retries
+_AT_ONCE = 500  # the maximum number of operations that one click retries
 
 
 def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:

@@ -24,7 +24,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext, override
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext, ngettext_lazy, override
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
@@ -34,7 +34,7 @@ from ops.accounts import users
 from ops.models import AuditEvent, Operation, Status, User
 from ops.selectors import Trouble
 
-# The admin's theme has no Chinese texts of its own: these are the ones that its lists show.
+# The admin's theme has no Chinese translations; these are the texts that its pages show.
 _OF_THEME = (
     gettext_noop("Type to search"),
     gettext_noop("Select action"),
@@ -43,6 +43,32 @@ _OF_THEME = (
     gettext_noop("Select all rows"),
     gettext_noop("Run"),
     gettext_noop("Go back"),
+    gettext_noop("No results found"),
+    gettext_noop("This page yielded into no results. Create a new item or reset your filters."),
+    gettext_noop("Reset filters"),
+    gettext_noop("True"),
+    gettext_noop("False"),
+    gettext_noop("Expand row"),
+    gettext_noop("More actions"),
+    gettext_noop("Apply Filters"),
+    gettext_noop("Select value"),
+    gettext_noop("All applications"),
+    gettext_noop("Search apps and models..."),
+    gettext_noop("Return to site"),
+    gettext_noop("Welcome back to"),
+    gettext_noop("Toggle password visibility"),
+    gettext_noop("You have been successfully logged out from the administration"),
+    gettext_noop("Loading more results..."),
+    gettext_noop("No recent searches"),
+    gettext_noop("Recent searches"),
+    gettext_noop("No results matching your query"),
+    gettext_noop("Previous"),
+    gettext_noop("Next"),
+    gettext_noop("No data"),
+    gettext_noop("General"),
+    ngettext_lazy("%(counter)s result", "%(counter)s results", "counter"),
+    ngettext_lazy("entry", "entries", 1),
+    ngettext_lazy("Please correct the error below.", "Please correct the errors below.", 1),
 )
 _COUNTED = 5_000
 Whole = Callable[[list[Any]], "QuerySet[Any]"]
@@ -100,7 +126,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     list_per_page = 50
     ordering = ("-pk",)
     list_max_show_all = 0
-    sortable_by: Sequence[str] = ()  # newest first: another order would sort the whole table
+    sortable_by: Sequence[str] = ()  # newest first: any other order would sort the whole table
     actions: Sequence[Any] = ()
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
 
@@ -110,7 +136,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             model._meta.verbose_name, model._meta.verbose_name_plural = self.called
         self.list_select_related = [one.name for one in _foreign_keys(model)]
         for field in model._meta.concrete_fields:
-            if isinstance(field.verbose_name, str):  # here, so that no migration is needed
+            if isinstance(field.verbose_name, str):  # set here, so that no migration is needed
                 field.verbose_name = gettext_lazy(field.verbose_name)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
@@ -186,7 +212,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows in which some search field equals the typed text.
+        """Return the rows in which at least one search field equals the typed text.
 
         Django's own search ignores case, and therefore can't use our indexes.
         """
@@ -200,7 +226,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        # Django's other scripts are for forms.
+        # The list needs only this script; Django's other scripts are for forms.
         own = {"media": Media(js=["admin/js/actions.js"])} | (extra_context or {})
         with as_system():
             return _rendered(super().changelist_view(request, own))
@@ -236,7 +262,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return [own, *super().get_urls()]
 
     def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Show one row with its content, and record this in the audit log."""
+        """Reveal a row in the next view of its page, redirect there, and write to the audit log."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not (self.masked and self.has_view_permission(request) and users.may_act(request.user)):
@@ -268,8 +294,8 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
     """Return the condition that a column is equal to the typed value.
 
     The column may belong to a related row. In that case the related rows are looked up first, since
-    no index covers a condition on two tables. Return None if nothing can match, such as a name
-    typed for a column of ids.
+    no index covers a condition on two tables. Return None if nothing can match, for example if a
+    name is typed for a column of ids.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -343,7 +369,7 @@ def _rendered(response: HttpResponse) -> HttpResponse:
 
 
 class LatestValuesFilter(admin.AllValuesFieldListFilter):
-    """Offers only values found in the newest rows, since reading all rows would be slow."""
+    """A filter that offers only values from the newest rows, since reading all rows is slow."""
 
     def __init__(
         self,
@@ -375,7 +401,7 @@ class _WordsFilter(admin.SimpleListFilter):
 
 
 class FinishedFilter(_WordsFilter):
-    """Selects events by the state of the background operations that they requested.
+    """A filter for events by the state of the background operations that they requested.
 
     Events that requested no operation match none of the values.
     """
@@ -413,7 +439,7 @@ class TroubleFilter(_WordsFilter):
 
 
 class DeedFilter(_WordsFilter):
-    """Selects events by the group to which their action belongs."""
+    """A filter for events by the group to which their action belongs."""
 
     title = gettext_lazy("what was done")
     parameter_name = "deed"
@@ -439,7 +465,7 @@ class DeedFilter(_WordsFilter):
 
 
 class ActorFilter(_WordsFilter):
-    """Selects events by the kind of actor.
+    """A filter for events by the kind of actor.
 
     To find a single API key or staff member, type for example `key 12` in the search field.
     """

@@ -1,4 +1,4 @@
-"""Serializers of input, and the shapes of responses."""
+"""Serializers for the input and the responses of the REST API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TimeZone(Text):
     {"type": "string", "maxLength": 500, "pattern": r"^[hH][tT][tT][pP][sS]?://[!-\[\]-~]+$"}
 )
 class Address(Text):
-    """The URL of a webhook. The service checks it, and looks its host up."""
+    """The URL of a webhook. The service checks it, and resolves its host."""
 
 
 @extend_schema_field(
@@ -36,7 +36,7 @@ class Address(Text):
     }
 )
 class OwnPage(Text):
-    """A path of our own pages. The service checks it."""
+    """The path of one of our own pages. The service checks it."""
 
 
 class SettingsInput(Personal):

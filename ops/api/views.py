@@ -22,7 +22,7 @@ _NEWEST = Order("id")
 
 def _look_at(call: Call) -> None:
     if "url" in call.data:
-        webhooks.look_at(call.data["url"])
+        webhooks.check_address(call.data["url"])
 
 
 class WebhooksView(MemcenterView):

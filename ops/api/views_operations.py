@@ -1,7 +1,7 @@
 """REST views for operations, their progress as server-sent events, and receipts.
 
 An operation can be read with the API key that requested it, with a key that may access its user, or
-with the token returned when it was requested.
+with the token returned when it was requested. A web session of its user may also watch its events.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memcenter.rest.endpoint import EMPTY, Call, ParsedRequest, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import Order
 from memcenter.rest.people import require_reachable
-from memcenter.rest.responses import as_json
+from memcenter.rest.responses import render_json
 from memcenter.rest.throttling import long_answers
 from ops import selectors
 from ops.access import as_system
@@ -52,7 +52,7 @@ _ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 class MayWatch(HasScope):
-    """Also allows people who are signed in on the pages, since the endpoint only reads."""
+    """A permission that also admits people with a web session, since the endpoint only reads."""
 
     def has_permission(self, request: Request, view: APIView | MemcenterView) -> bool:
         signed_in = request.auth is None and _signed_in(request) is not None
@@ -76,7 +76,7 @@ def check_access(parsed: ParsedRequest, *, by_id: bool = False) -> None:
         operation = selectors.operation_by(parsed.ids["op_id"])
         user = selectors.user_of(operation)
     token = parsed.data.get(TOKEN)
-    if token is not None and keys.opens_receipt(operation, token=token):
+    if token is not None and keys.is_valid_receipt_token(operation, token=token):
         return
     if parsed.key is None:
         watching = _signed_in(parsed.request)
@@ -108,12 +108,12 @@ def is_over(operation: Operation) -> bool:
 
 
 def event_id(operation: Operation) -> str:
-    """Return the id of a server-sent event, which differs after each change of the operation."""
+    """Return the id of a server-sent event, which changes whenever the operation changes."""
     return f"{operation.updated_at.timestamp():.6f}"
 
 
 class Events:
-    """Yields an event for each change, until the operation has ended or 15 seconds are over.
+    """A stream of one event per change, until the operation ends or 15 seconds have passed.
 
     No transaction is open between two events. `close` frees the slot for streamed responses.
     """
@@ -148,7 +148,7 @@ class Events:
         while True:
             with as_system():
                 operation = selectors.operation_by(self._op_id)
-                text = as_json(serializers.Operation.show(operation))
+                text = render_json(serializers.Operation.show(operation))
             if event_id(operation) != self._seen:
                 self._seen = event_id(operation)
                 yield b"id: %s\nevent: operation\ndata: %s\n\n" % (self._seen.encode(), text)

@@ -47,10 +47,10 @@ _TAKES = timedelta(hours=1)
 
 
 class NotRewritten(Exception):
-    """A table wasn't rewritten: PostgreSQL skipped it, or others locked it for too long."""
+    """A table wasn't rewritten: PostgreSQL skipped it, or others held a lock on it for too long."""
 
 
-def is_here() -> bool:
+def is_cluster_local() -> bool:
     """Return whether the connected database stores its files in our data folder."""
     return _is_in(settings.DATA_DIR / FOLDER)
 
@@ -110,10 +110,9 @@ def rewrite_all(tables: Iterable[str], *, then: Callable[[str], object]) -> None
 
 
 def renew_log() -> None:
-    """Flush all tables to disk, and let PostgreSQL remove the old segments of its log.
+    """Flush all tables to disk, and let PostgreSQL remove old segments of its write-ahead log.
 
-    The log is PostgreSQL's write-ahead log. With `wal_recycle=off` its segments are deleted rather
-    than renamed for later use.
+    With `wal_recycle=off`, the segments are deleted rather than renamed for later use.
     """
     with outside_transactions() as own:
         own.execute("CHECKPOINT")
@@ -128,7 +127,7 @@ def database_number() -> int:
 
 
 def tables_of(files: Collection[str]) -> dict[str, str]:
-    """Return the table to which each database file belongs, if there is one."""
+    """Map each database file to the table that it belongs to; omit files without a table."""
     found: dict[str, str] = {}
     for name in files:
         match = _FILE.match(name)
@@ -150,7 +149,7 @@ def vacuum(operation: Operation) -> list[str]:
     a table is skipped.
     """
     tables = sorted(
-        residue_columns.tables_among(audit_chain.erased_by(operation).get("database", ()))
+        residue_columns.tables_among(audit_chain.erased_counts(operation).get("database", ()))
     )
     notices: list[str] = []
     with outside_transactions() as own:
@@ -166,7 +165,7 @@ def vacuum(operation: Operation) -> list[str]:
 def describe_copies(
     operation: Operation, *, now: datetime, tables: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the vacuumed tables, and until when log, backups and data folder contain the rows.
+    """Return the vacuumed tables, and when log, backups and data folder no longer hold the rows.
 
     A time is None if it is unknown: no retention is configured for backups, or the files of the
     database aren't in the data folder.
@@ -177,12 +176,12 @@ def describe_copies(
         "vacuumed": list(tables),
         "wal_until": (now + wal).isoformat(),
         "backups_until": (now + backups).isoformat() if backups else None,
-        UNTIL: (next_quiet_hour(now) + _TAKES).isoformat() if is_here() else None,
+        UNTIL: (next_quiet_hour(now) + _TAKES).isoformat() if is_cluster_local() else None,
     }
 
 
 def next_quiet_hour(now: datetime) -> datetime:
-    """Return when the next quiet hour begins, or the time in 23 hours if that is earlier.
+    """Return when the next quiet hour begins, but at most 23 hours from `now`.
 
     The quiet hour is the hour of the night in which forgotten rows are erased from the disk.
     """

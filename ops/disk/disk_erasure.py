@@ -49,11 +49,12 @@ class StillThere(ProviderError):
 
 @dataclass(frozen=True)
 class DiskResult:
-    """The result of the erasure from the disk, which a receipt shows as its second line.
+    """The result of the erasure from the disk, which is shown with a receipt.
 
-    `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files are on another
-    machine, so nothing is known about them) or `unknown` (a receipt of an earlier version).
-    `event_hash` is the hash of the event in the audit log that records the result.
+    `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files aren't in the data
+    folder, so nothing is known about them) or `unknown` (a receipt of an earlier version).
+    `event_hash` is the hash of the event in the audit log that records the result, or "" if that
+    event isn't sealed yet.
     """
 
     status: str
@@ -102,7 +103,8 @@ def result_of(receipt: Receipt) -> DiskResult:
 def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
     """Return the receipt and the result of the erasure from the disk, as values for JSON.
 
-    The values include every column that the receipt's hash covers, so anybody can verify the hash.
+    Except for the operation's primary key, the values include every column that the receipt's hash
+    covers.
     """
     line = result_of(receipt)
     names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
@@ -129,11 +131,12 @@ def erase_disk(run: Run) -> dict[str, Any]:
     """Erase forgotten texts from the disk, and record the result for each receipt.
 
     Rewrites the tables from which rows were forgotten, removes old segments of the write-ahead log,
-    and scans the files. Safe to run twice: rewritten tables are recorded, and the hashes that the
-    scan needs are deleted in the transaction that records its success. Raise `StillThere` if the
-    scan finds a text or a table is locked.
+    and scans the files. If the files exceed `DISK_ERASURE_MAX_MB`, this is only recorded. Does
+    nothing if the database's files aren't in the data folder. Safe to run twice: rewritten tables
+    are recorded, and the hashes that the scan needs are deleted in the transaction that records the
+    result. Raise `StillThere` if the scan finds a text or a table is locked.
     """
-    if not cluster.is_here():
+    if not cluster.is_cluster_local():
         return {"receipts": 0}
     waiting = _begin(run)
     looked: ScanResult | None = None

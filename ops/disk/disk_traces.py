@@ -1,9 +1,9 @@
-"""Store hashes of erased texts for the scan of the database's raw files, but none of the text.
+"""Store hashes of erased texts for the scan of the database's raw files, but not the texts.
 
-The hashes outlive the receipt, and are deleted when it is recorded that the texts are gone from the
-disk. The forget operations of about a day share a random key, so that one scan of the files serves
-them all. The scan closes this key, and later operations use a new key. A key is deleted together
-with its last hash.
+The hashes are kept after the receipt is issued, until it is recorded that the texts are gone from
+the disk. The forget operations of about a day share a random key, so that one scan of the files
+serves them all. The scan closes this key, and later operations use a new key. A key is deleted
+together with its last hash.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 
 from foundation.database import statements
 from ops.disk import cluster
-from ops.disk.windows import Hasher, Places, Wanted, Words
+from ops.disk.substring_hashes import Hasher, Places, Wanted, Words
 from ops.models import DiskKey, DiskTrace, Operation
 
 # The lock prevents the deletion of the key until this transaction ends.
@@ -39,7 +39,7 @@ def store_hashes(operation: Operation, texts: Iterable[str]) -> None:
     The hashes are stored in the caller's transaction. Nothing is stored if the database's files
     aren't in the data folder, since they can't be scanned.
     """
-    if not cluster.is_here():
+    if not cluster.is_cluster_local():
         return
     key_id, key = _open_key()
     rows = [
@@ -58,11 +58,11 @@ def store_hashes(operation: Operation, texts: Iterable[str]) -> None:
 
 
 def close_key() -> None:
-    """Stop using the current key for the scan of raw files; later operations get a new key."""
+    """Close the current key, so that later operations use a new one."""
     statements.rows(_CLOSE_KEY)
 
 
-def hand_over(operations: QuerySet[Operation], *, to: Operation) -> None:
+def reassign_hashes(operations: QuerySet[Operation], *, to: Operation) -> None:
     """Assign the hashes stored for these operations to another operation.
 
     Used when an account is erased, for its forget operations that have no receipt.
@@ -71,7 +71,7 @@ def hand_over(operations: QuerySet[Operation], *, to: Operation) -> None:
 
 
 def delete_hashes(operations: Sequence[int]) -> None:
-    """Delete the hashes of these operations, and retired hashing keys without any hashes."""
+    """Delete the hashes of these operations, and closed keys that have no hashes left."""
     DiskTrace.objects.filter(operation__in=operations).delete()
     statements.rows(_DROP_KEYS)
     _hasher.cache_clear()
@@ -91,7 +91,7 @@ def _hasher(key: bytes) -> Hasher:
 
 
 class SearchedTexts:
-    """The hashes stored under one key, as the scan of the raw files searches for them."""
+    """The hashes stored under one key, prepared for the scan of the raw files."""
 
     def __init__(self, key: bytes, rows: Sequence[DiskTrace]) -> None:
         self._rows = [

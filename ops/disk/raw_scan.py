@@ -1,9 +1,10 @@
-"""Scan the raw bytes of every file in the data folder for forgotten texts.
+"""Scan the raw bytes of the files in the data folder for forgotten texts.
 
 Texts are compared by the hashes of short windows. A window that also occurs in a remaining row
-proves nothing, so the database is queried for the texts of all rows once a file looks suspicious.
-In the database's own files, any other matching window is a finding. Other files contain people's
-texts only as a whole, so a file counts only if at least half of the windows of one text match.
+proves nothing, so the texts of all remaining rows are read if any file contains a known window. In
+the files of the database, any other matching window is a finding. Other files of the folder contain
+people's texts only in full, so such a file is a finding only if at least half of the windows of one
+text match.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from psycopg import sql
 
 from ops.disk import cluster
 from ops.disk.disk_traces import SearchedTexts
-from ops.disk.windows import AT_ONCE, Places, reduce
+from ops.disk.substring_hashes import AT_ONCE, Places, reduce
 from ops.residue import stores
 
 _CHUNK = AT_ONCE
 _OVERLAP = 1_024
 _NOTHING = b"\0" * _CHUNK
 _ROWS = 500
-_NOT_LOOKED_INTO = ("static", "run")  # public files, and sockets
+_NOT_LOOKED_INTO = ("static", "run")  # public files and sockets
 _TABLES = """
 SELECT n.nspname, c.relname,
        array_agg(a.attname ORDER BY a.attnum) FILTER (WHERE t.typname = ANY(%s))
@@ -62,7 +63,7 @@ class File:
 
 @dataclass
 class ScanResult:
-    """How many files and bytes were scanned, and which files contain a forgotten text."""
+    """The number of scanned files and bytes, and the files that contain a forgotten text."""
 
     files: int = 0
     bytes: int = 0
@@ -74,7 +75,10 @@ class ScanResult:
 
 
 def files() -> list[File]:
-    """Return every file in the data folder, including those of the database, sorted by name."""
+    """Return the files in the data folder, including those of the database, sorted by name.
+
+    Public files and sockets (`_NOT_LOOKED_INTO`) are left out.
+    """
     root = Path(settings.DATA_DIR)
     found = [
         _file(path, f"{top.name}/{path.relative_to(top.resolve())}")
@@ -126,12 +130,14 @@ def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanRe
         elif any(hit.size for hit in hits):
             suspects[file] = hits
     if suspects:
-        explained = _together(explained, _in_rows(sought, then=lambda: progress(done, total)))
-        looked.found = _left(sought, suspects, explained)
+        explained = _together(
+            explained, _hashes_in_rows(sought, then=lambda: progress(done, total))
+        )
+        looked.found = _remaining_files(sought, suspects, explained)
     return looked
 
 
-def _left(
+def _remaining_files(
     sought: Sequence[SearchedTexts], suspects: Mapping[File, list[Places]], explained: list[Places]
 ) -> list[str]:
     found = []
@@ -184,7 +190,7 @@ def _raw(path: Path) -> Iterator[str]:
             end = chunk[-_OVERLAP:]
 
 
-def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
+def _hashes_in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
     """Return the indexes of hashes that occur in anybody's remaining rows or in system catalogues.
 
     The result contains one array for each item of `sought`. `then` is called for each text read.
@@ -221,7 +227,7 @@ def _rows_of(
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings inside a value as they are stored on the disk. JSON text isn't parsed."""
+    """Yield the strings inside a value as stored on the disk. A string isn't parsed as JSON."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""Erase expired rows and unneeded files.
+"""Erase expired rows, such as exports and sessions, and files that are no longer needed.
 
-These are exports, finished imports, sessions, and files left behind by killed processes.
+Such files belong to imports that have ended, or were left behind by killed processes.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def erase_expired(run: Run) -> dict[str, int]:
     session_began = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     sign_ins = SignIn.objects.filter(began_at__lt=session_began, seen_at__lt=session_began)
     deliveries = Delivery.objects.filter(created_at__lt=now - timedelta(days=settings.TRACE_DAYS))
+    expired = Export.objects.filter(expires_at__lte=now)
     counts = {
-        "exports": work_in_batches(run, exports.expired_exports(), exports.erase_exports),
+        "exports": work_in_batches(run, expired, exports.erase_exports),
         "imports": work_in_batches(run, _ended_imports(), _erase_imports),
         "sessions": work_in_batches(run, Session.objects.filter(expire_date__lt=now), delete_rows),
         "deliveries": work_in_batches(run, deliveries, delete_rows),
@@ -126,8 +127,8 @@ def _erase_strays(run: Run) -> int:
 def _old_files_in(kind: str, *, older_than: float) -> Iterator[dict[str, float]]:
     """Yield the old files in a folder on the local disk, at most `AT_ONCE` at a time.
 
-    A batch maps names to times of change; `older_than` is in seconds. Nothing is yielded for object
-    storage, which deletes expired files itself.
+    A batch maps file names to modification times (Unix seconds). `older_than` is in seconds.
+    Nothing is yielded for object storage, which deletes expired files itself.
     """
     try:
         folder = Path(storages[kind].path(""))

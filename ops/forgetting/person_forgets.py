@@ -1,4 +1,4 @@
-"""Forget a person with all data and the account, and repeat forget operations after a restore."""
+"""Forget a person, including the account, and repeat forget operations after a restore."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ops import audit_chain, ledger, registry
 from ops.access import as_system, as_user
 from ops.accounts import keys, sign_ins, users
 from ops.disk import disk_traces
-from ops.forgetting import erasure
+from ops.forgetting import forget_steps
 from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
 from ops.queue.run import Run
 from ops.registry import UserData, handles
@@ -44,18 +44,18 @@ def forget_user(
     `RECEIPT_TOKEN_DAYS` days, the token gives access to the operation and its receipt without an
     API key. Until the erasure is finished, a repeated call returns the same operation and token.
     Raise `NotFound` if the person doesn't exist, and `Conflict` if they are the last owner. With
-    `is_repeated`, for repeating a request after a restore, the last owner may be forgotten too,
-    since the backup may lack the account of a later owner.
+    `is_repeated` (the request is repeated after a restore), even the last owner is forgotten, since
+    the backup may lack the account of a later owner.
     """
     if not is_repeated:
         users.check_not_last_owner(user)
-    erasure.start(user)
-    # NO KEY UPDATE: a full lock would wait for every row that is being written for the person.
+    forget_steps.register_forget(user)
+    # NO KEY UPDATE: FOR UPDATE would wait for every transaction that inserts rows of the person.
     locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
     if locked is None:
         raise NotFound("This user doesn’t exist.")
     payload = {"user": locked.pk}
-    before = erasure.find_unfinished(Kind.FORGET_USER, user=locked, payload=payload)
+    before = forget_steps.find_unfinished(Kind.FORGET_USER, user=locked, payload=payload)
     if before is not None:
         return before, receipt_token(before)
     now = timezone.now()
@@ -64,7 +64,7 @@ def forget_user(
     locked.save(update_fields=["hidden_at", "password", "updated_at"])
     _shut_doors(locked, now=now)
     hide_rows(locked, now=now)
-    operation = erasure.begin(
+    operation = forget_steps.enqueue_forget(
         Kind.FORGET_USER,
         user=locked,
         payload=payload,
@@ -105,7 +105,7 @@ def hide_rows(user: User, *, now: datetime) -> None:
 def erase_sessions(user_id: int) -> int:
     """Erase all sessions of the person; return their number.
 
-    Every session has to be decoded, since the person's id is only in its content.
+    Every session has to be decoded, since the person's id is stored only in its content.
     """
     count, last = 0, ""
     while True:
@@ -123,7 +123,7 @@ def _named_in(session: Mapping[str, Any]) -> set[int]:
     return {int(user_id) for user_id in (session.get("_auth_user_id"), waiting) if user_id}
 
 
-def reapplies(scope: str) -> Callable[[Again], Again]:
+def reapply_handler(scope: str) -> Callable[[Again], Again]:
     """Register the function that repeats forget operations of one scope after a restore.
 
     The function must be safe to call repeatedly.
@@ -154,7 +154,7 @@ def reapply_forgets() -> Iterator[Operation]:
     People and rows created later aren't affected: subjects and public ids are random, and rows
     without a public id are selected by time. Yield the enqueued operations.
     """
-    for line in list(ledger.read()):  # a list, since each forget appends a line
+    for line in list(ledger.read()):  # a list, since each forget operation appends a line
         with as_system():
             user = User.objects.filter(subject=line.subject).first()
         if user is None or user.created_at > line.at:
@@ -165,8 +165,8 @@ def reapply_forgets() -> Iterator[Operation]:
             yield operation
 
 
-@reapplies("user")
-def _forget_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+@reapply_handler("user")
+def _reapply_user(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     return forget_user(user=user, is_repeated=True)[0]
 
 
@@ -174,19 +174,19 @@ def _forget_again(user: User, target: Mapping[str, Any], at: datetime) -> Operat
 def erase_user(run: Run) -> Mapping[str, Any]:
     """Erase all data of a person in the order of the registry, the account last.
 
-    Safe to run twice: each step erases what is left. If the account is already gone, only the scan,
-    the cleaning of the disk and the receipt remain to be done.
+    Safe to run twice: each step erases what is left. If the account is already gone, only
+    `forget_steps.finish` is run.
     """
     user = run.user()
     if user is None:
-        return erasure.finish(run, user=None, scope="user")
+        return forget_steps.finish(run, user=None, scope="user")
     everything = registry.participants()
     last = [participant for participant in everything if User in participant.models]
     tables = [model for item in everything for model in item.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [item for item in rows if schema.has_column(item.model, "public_id")]
     account = User.objects.filter(pk=user.pk)
-    erasure.remember(
+    forget_steps.remember(
         run,
         user=user,
         texts=lambda: chain.from_iterable(map(erased_hashes.words_of, rows)),
@@ -194,11 +194,11 @@ def erase_user(run: Run) -> Mapping[str, Any]:
     )
     for participant in everything:
         if participant not in last:
-            erasure.step(
+            forget_steps.step(
                 run, user=user, name=participant.name, erase=partial(participant.erase, user.pk)
             )
     _erase_account(run, last, user_id=user.pk)
-    return erasure.finish(run, user=None, scope="user")
+    return forget_steps.finish(run, user=None, scope="user")
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
@@ -214,5 +214,5 @@ def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
             erased.update(participant.erase(user_id))
         own = Operation.objects.filter(subject=run.operation.subject)
         erased_hashes.drop(own.exclude(pk=run.operation.pk))
-        disk_traces.hand_over(own.filter(receipt__isnull=True), to=run.operation)
+        disk_traces.reassign_hashes(own.filter(receipt__isnull=True), to=run.operation)
         audit_chain.note_step(run.operation, step="account", counts=erased)

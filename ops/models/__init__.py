@@ -1,4 +1,4 @@
-"""The models of people, operations, the audit log and forgets. They use no other app."""
+"""The models of people, operations, the audit log and forget operations. They use no other app."""
 
 from ops.models.audit import AuditEvent, AuditHead, AuditSeal, UnsealedEvent
 from ops.models.forgetting import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey, Receipt

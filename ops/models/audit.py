@@ -39,8 +39,8 @@ class AuditSeal(models.Model):
 
     `number` has no gaps and follows the order of the chain, which is the order of sealing. Numbers
     up to 0 belong to events written before events had numbers; their hashes don't include the
-    number. `event` has no foreign key constraint, since verifying the chain detects a missing
-    event. The first link has an empty `previous_hash`.
+    number. `event` needs no foreign key constraint in the database, since verifying the chain
+    detects a missing event. The first event has an empty `previous_hash`.
     """
 
     personal_data = False
@@ -57,7 +57,7 @@ class AuditSeal(models.Model):
 
 
 class UnsealedEvent(models.Model):
-    """Marks an event that isn't sealed yet. Sealing deletes this row."""
+    """A marker for an event that isn't sealed yet. Sealing the event deletes the marker."""
 
     personal_data = False
 
@@ -74,7 +74,7 @@ class UnsealedEvent(models.Model):
 
 
 class AuditHead(models.Model):
-    """A single row that repeats the newest link, to detect that the chain's end was removed."""
+    """A single row that repeats the newest seal, to detect that the chain's end was removed."""
 
     personal_data = False
 

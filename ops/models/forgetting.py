@@ -9,7 +9,7 @@ from ops.models.operation import Operation
 
 
 class ErasureKey(Record):
-    """The random key under which a forget operation hashes texts. It is deleted with the hashes."""
+    """The random key with which a forget operation hashes texts. It is deleted with the hashes."""
 
     personal_data = False
 
@@ -54,7 +54,7 @@ class ErasedRows(Record):
 
 
 class DiskKey(Record):
-    """The random key under which texts are hashed for the scan of the raw files.
+    """The random key with which texts are hashed for the scan of the raw files.
 
     At most one key is open, and new forget operations use it. A scan closes the key, so that later
     operations use another one. A key is deleted together with its last hash.
@@ -70,10 +70,11 @@ class DiskKey(Record):
 class DiskTrace(Record):
     """Hashes of the texts that one forget operation has erased.
 
-    They are kept until the raw files contain none of the texts. `hashes` are 64 bits each, text by
-    text; `counts` is the number of hashes of each text (32 bits). `lengths` are the lengths of
-    texts shorter than a window. `left_out` counts texts so short that a match could be a
-    coincidence.
+    They are kept until the raw files contain none of the texts. Each text is cut into windows:
+    overlapping pieces of a fixed length. `hashes` contains their 64-bit hashes, grouped by text;
+    `counts` contains the number of hashes of each text as 32-bit integers (both little-endian).
+    `lengths` are the lengths of texts shorter than a window. `left_out` counts texts so short that
+    a match could be a coincidence.
     """
 
     personal_data = False
@@ -90,9 +91,10 @@ class Receipt(Record):
     """A record of how many rows one finished forget operation erased, without any content.
 
     `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
-    audit event when the receipt was issued. `chosen` says who chose from a list, or that memories
-    are kept: "person" on a page, "program" through an API. It is "only_match" if a single match
-    needed no question, and empty if the request named the rows exactly or the chooser is unknown.
+    audit event when the receipt was issued. `chosen` says who chose from a list what to forget, or
+    decided to keep the memories: "person" on a page, "program" through an API. It is "only_match"
+    if a single match needed no question, and empty if the request named the rows exactly or nobody
+    knows who chose.
     """
 
     personal_data = False

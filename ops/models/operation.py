@@ -46,16 +46,17 @@ class Kind(models.TextChoices):
 class Status(models.TextChoices):
     """The states of an operation, and the functions that change them.
 
-    Each function is an UPDATE that requires the old status and attempt; if it changes no row,
-    another process has changed the operation first.
+    Except for `enqueue`, each function is an UPDATE that requires the old status; if it changes no
+    row, another process has changed the operation first. UPDATEs of a running operation also
+    require the number of the attempt.
 
-    enqueue -> PENDING            take       PENDING -> RUNNING
+    enqueue -> PENDING            claim_next PENDING -> RUNNING
     succeed RUNNING -> SUCCEEDED  fail       RUNNING -> PENDING (later) | FAILED
     cancel  PENDING -> CANCELLED  expire     RUNNING -> PENDING | FAILED
-    retry   FAILED  -> PENDING    give_back  RUNNING -> PENDING (later)
+    retry   FAILED  -> PENDING    release    RUNNING -> PENDING (later)
 
-    `run.succeed_queued` changes PENDING to SUCCEEDED. If an operation can't return to PENDING
-    because an operation with the same dedupe key is queued, it becomes CANCELLED.
+    `run.succeed_queued` changes PENDING to SUCCEEDED. If a running operation can't return to
+    PENDING because another operation with the same dedupe key is queued, it becomes CANCELLED.
     """
 
     PENDING = "pending", _("Waiting")
@@ -75,9 +76,10 @@ class Priority(models.IntegerChoices):
 class Operation(models.Model):
     """A background task, inserted in the transaction that makes it necessary.
 
-    It refers to the person only by `subject`, and its payload contains only ids, so it may outlive
-    the account. `request_id` is the id of the request that caused it, even if it was enqueued by
-    another operation. Operations are never hidden, since people may always see them.
+    It refers to the person only by `subject`, and its payload contains ids and options but no
+    content, so it may outlive the account. `request_id` is the id of the request that caused it,
+    even if it was enqueued by another operation. A forget operation hides no operations: people may
+    always see theirs.
     """
 
     personal_data = False
@@ -155,7 +157,7 @@ class Operation(models.Model):
 
     @property
     def forget_outcome(self) -> dict[str, Any]:
-        """Return the outcome of a request to forget in a turn, as ids.
+        """Return the outcome of a request to forget that a turn contained: its status, and ids.
 
         Return an empty dict if the turn contained no such request.
         """
@@ -194,8 +196,8 @@ class Attempt(models.Model):
 class IdempotencyRecord(Record):
     """The stored response to a call with an `Idempotency-Key`, kept for a day.
 
-    If the person is forgotten or forgets something, `body` is blanked (`body_erased`); a repeated
-    call then gets a 409 rather than forgotten content.
+    Any request to forget data of the person sets `body` to null and `body_erased` to True; a
+    repeated call then gets a 409 rather than forgotten content.
     """
 
     personal_data = True
@@ -223,7 +225,7 @@ class IdempotencyRecord(Record):
 
 
 class ModelCall(models.Model):
-    """One call of a chat model or a remote embedder: tokens, time and cost, but no text.
+    """One call of a chat model: tokens, time and cost, but no text.
 
     `dropped` is the number of items in the answer that couldn't be used.
     """
@@ -277,9 +279,10 @@ class Export(Record):
 
 
 class Import(Record):
-    """A file that one person imported, with a report on the parts that were skipped.
+    """A file that one person imported, with a report of what was added and what was skipped.
 
-    The report also holds the file's name, if it is known.
+    The report also holds the file's name, if it is known. The file itself is erased after the
+    import.
     """
 
     personal_data = True

@@ -132,7 +132,7 @@ class UserSettings(Record):
     language = models.CharField(max_length=16, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     theme = models.CharField(max_length=8, choices=Theme, default=Theme.AUTO)
-    # The last view of About you, and the end of the previous visit.
+    # The last view of the "About you" page, and the end of the previous visit.
     portrait_seen_at = models.DateTimeField(null=True, blank=True)
     portrait_visited_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -297,9 +297,10 @@ class WeeklyMail(Record):
     """The address to which a person's weekly email "What I learned this week" is sent.
 
     Until the address is confirmed (`confirmed_at`), it gets only the email that asks for
-    confirmation. A new address gets a new `nonce`, on which the links in emails are based.
-    `sent_on` is the Monday of the last weekly email; a week in which nothing happened counts as
-    sent. `language` is the language of the page, for people who haven't chosen a language.
+    confirmation. A new address gets a new `nonce`, which the links in emails contain. `sent_on` is
+    the Monday of the last weekly email; a week in which nothing happened counts as sent. `language`
+    is the language of the page on which the address was entered; it is used for people who haven't
+    chosen a language.
     """
 
     personal_data = True
@@ -342,9 +343,10 @@ class Webhook(Record):
 
 
 class Delivery(Record):
-    """The delivery of one event to one address, and its result. The body contains only ids.
+    """The delivery of one event to one address, and its result.
 
-    It refers to the person by `subject`, so that the erasure of a person can be reported too.
+    `body` contains ids and, if an operation ended, its kind and status, but no content. The
+    delivery refers to the person by `subject`, so that the erasure of a person can be reported too.
     """
 
     personal_data = False
@@ -368,7 +370,7 @@ class Delivery(Record):
 class Instance(models.Model):
     """Facts about this instance, in a single row.
 
-    While `deliveries_held_at` is set, nothing is sent to the outside: a backup was restored, and no
+    While `deliveries_held_at` is set, no email or webhook is sent: a backup was restored, and no
     owner has confirmed yet that this instance is the live one. `registration_open` is null until an
     owner decides; until then the setting with the same name applies.
     """

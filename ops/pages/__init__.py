@@ -1,4 +1,4 @@
-"""Pages for sign-in, the account, operations and receipts. All apps use `base`.
+"""Pages for sign-in, the account, operations and receipts.
 
-They may use all packages of `ops` except its API.
+They may use all packages of `ops` except its API. The pages of all apps use the helpers in `base`.
 """

@@ -1,4 +1,4 @@
-"""Helpers for all pages: access, the person's transaction, and redirects after forms."""
+"""Helpers for all pages: access, transactions as the signed-in person, redirects after forms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, cast
 from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
@@ -37,7 +37,7 @@ def personal_page(
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
     """Require sign-in for a page, forbid caching it, and turn `NotFound` into a 404.
 
-    A request by htmx without a session gets a 401, since htmx would insert the sign-in page into
+    A request from htmx without a session gets a 401, since htmx would insert the sign-in page into
     the current page.
     """
 
@@ -112,9 +112,9 @@ def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong
 
 
 def own_settings(request: HttpRequest) -> UserSettings:
-    """Return the settings of the signed-in person, loaded once for each request.
+    """Return the settings of the signed-in person, loaded at most once per request.
 
-    The middleware has usually loaded them.
+    Usually the middleware has already loaded them.
     """
     found: UserSettings | None = getattr(request, "user_settings", None)
     if found is None:
@@ -124,13 +124,18 @@ def own_settings(request: HttpRequest) -> UserSettings:
 
 
 def remember_settings(request: HttpRequest, own: UserSettings) -> None:
-    """Use the changed settings for the rest of this request."""
+    """Make `own_settings` return these settings for the rest of this request."""
     request.user_settings = own  # type: ignore[attr-defined]
 
 
 def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
-    """Open a transaction of the signed-in person, for services, selectors and rendering."""
+    """Open a transaction for the signed-in person. For a POST, take the person's lock as well."""
     return as_user(person(request), changing=request.method == "POST")
+
+
+def field_of(given: QueryDict, name: str) -> str:
+    """Return a field without NUL characters, which PostgreSQL rejects; "" if it is missing."""
+    return (given.get(name) or "").replace("\x00", "")
 
 
 def is_htmx(request: HttpRequest) -> bool:
@@ -155,7 +160,7 @@ class Surroundings:
 
 
 def target(request: HttpRequest) -> str:
-    """Return the id of the element that htmx will replace; empty if it loads a whole page."""
+    """Return the id of the element that htmx will replace, or "" if there is none."""
     return request.headers.get("HX-Target", "") if is_htmx(request) else ""
 
 
@@ -166,12 +171,12 @@ def render_page(
     if target(request) != "dialogs":
         return render(request, template, context, status=status)
     response = render(request, f"{template}#dialog", context, status=status)
-    response["HX-Reswap"] = "innerHTML"  # whatever swap style the link inherits
+    response["HX-Reswap"] = "innerHTML"  # overrides the swap style that the link inherits
     return response
 
 
 def leave(request: HttpRequest, address: str) -> HttpResponse:
-    """Redirect after a form, so that the new page replaces the whole page rather than a dialog."""
+    """Redirect after a form. The new page replaces the whole page, even if the form is a dialog."""
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": address})
     return redirect(address)

@@ -40,7 +40,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
     address = request.POST.get("url", "").strip()
     told = request.POST.getlist("events")
     try:
-        webhooks.look_at(address)
+        webhooks.check_address(address)
         with own_transaction(request):
             webhooks.create(user=person(request), url=address, events=told)
     except Invalid as error:
@@ -200,7 +200,7 @@ def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def key_name(key: ApiKey) -> str:
-    """Return the name that pages show; that of the first start's key is in the page's language."""
+    """Return the displayed name of a key. The key made at the first start has a translated name."""
     is_first = key.user_id is None and key.name == keys.OF_FIRST_START
     return _("Key from the first start") if is_first else key.name
 
@@ -255,7 +255,8 @@ def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
 def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[str, Any]]:
     """Return the API keys of a person, or the keys that belong to no person if `user` is None.
 
-    Revoked keys come last. `revoke` returns the address of the form that revokes a key.
+    At most 100 keys are returned, as dicts for the template. Revoked keys come last. `revoke`
+    returns the address of the form that revokes a key.
     """
     newest = (F("revoked_at").asc(nulls_first=True), "-created_at", "-pk")
     return [_shown_key(key, revoke) for key in keys.keys_of(user).order_by(*newest)[:_KEYS_SHOWN]]

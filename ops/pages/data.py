@@ -26,7 +26,7 @@ from ops.pages.operation_rows import IMPORT_FORMATS, error_words
 from ops.queue import outbox
 from ops.transfer import exports
 
-_RECEIPTS = 10  # shown at once
+_RECEIPTS = 10  # shown until the person asks for all
 _ALL_RECEIPTS = 1_000
 _TRANSFERS_SHOWN = 5
 _LISTED = 50
@@ -176,7 +176,7 @@ def _import_line(row: Import) -> dict[str, Any]:
     count = report.get("skipped_count", 0)
     words = ngettext("%(n)s entry skipped", "%(n)s entries skipped", count)
     return line | {
-        # Indexing follows the insertion: until it ends, the line says that the import runs.
+        # Indexing follows the insertion; until it ends, the import is shown as running.
         "is_done": row.finished_at is not None and not line["is_moving"],
         "brought": _brought(report, skipped=count) if report else "",
         "notes": _notes(report, skipped=count) if report else (),

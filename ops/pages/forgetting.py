@@ -1,6 +1,7 @@
 """Pages that delete all data of a person, show the progress, and show receipts.
 
-To delete all data, the person must enter the password or have signed in recently.
+To delete all data, the person must type a phrase, and enter the password or, without a password,
+have signed in recently.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ops.accounts import keys, users
 from ops.disk import disk_erasure
 from ops.disk.disk_erasure import DiskResult
 from ops.forgetting import person_forgets
-from ops.forgetting.erasure import STILL_SAYING
+from ops.forgetting.forget_steps import STILL_SAYING
 from ops.models import ApiKey, AuditEvent, Operation, Receipt, User
 from ops.pages import operation_rows, stored_amounts
 from ops.pages.base import own_transaction, person, personal_page, target
@@ -51,19 +52,19 @@ _PLAIN = (
     *("message", "conversation", "temporary_conversation", "summary", "episode", "memory"),
     *("project", "memoryfile", "dailynote", "feedback", "export", "import", "account"),
 )
-# What each kind of kept data is.
+# Descriptions of the kinds of kept data.
 _KEPT = {
     "messages": gettext_lazy("the messages it came from, and answers that repeat it"),
     "memories": gettext_lazy("what was learned from it"),
 }
-# Who decided that memories are kept.
+# Who decided to keep the memories.
 _KEPT_BY = {
     "person": gettext_lazy("Kept, as you chose"),
     "program": gettext_lazy("Kept, as the program asked"),
     "": gettext_lazy("Kept, as the request said"),
 }
 
-# Who asked, by the kind of actor in the audit log.
+# Who requested a forget operation, by the kind of actor in the audit log.
 _ASKED_BY = {
     "user": gettext_lazy("requested by you"),
     "key": gettext_lazy("requested by a program"),
@@ -84,9 +85,9 @@ _CHOSEN = {
 class ShownReceipt:
     """A receipt as the page shows it. `residue` and `places` are None if nothing was scanned.
 
-    `kept` says for each kind of kept data who decided that, and what it is. `still` counts the
-    rows that still repeat what was forgotten ("1 message, 1 earlier moment"), and is "" once they
-    are gone.
+    `kept` contains, for each kind of data that was kept, a label ("Kept, as you chose") and a
+    description of the data. `still` counts the rows that still repeat the forgotten content ("1
+    message, 1 earlier moment"), and is "" once they are gone.
 
     `plain_lines` are the counts of erased rows for the kinds of data that people know by name, such
     as messages. `other_lines` are the counts for all other kinds.
@@ -131,7 +132,7 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
             if not (word == "messages" and is_counted)
         ],
         still=still,
-        # If a conversation's memories are kept, the choice is about them, not from a list.
+        # If a conversation's memories are kept, `chosen` is about that, not about a list.
         chosen=""
         if "memories" in receipt.kept and receipt.scope != "choice"
         else str(_CHOSEN.get(receipt.chosen, "")),
@@ -144,7 +145,7 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
 
 
 def _kept_in_words(kept: str, chosen: str) -> tuple[str, str]:
-    """Return who decided that this data is kept, and what it is."""
+    """Return a label that says why this data was kept, and a description of the data."""
     label = _("Kept")
     if kept == "messages":
         label = _("Kept, as it wasn’t part of the request")
@@ -164,7 +165,7 @@ class ReceiptRow:
 
     @property
     def number(self) -> str:
-        """Return the end of the receipt's number, which tells two like receipts apart."""
+        """Return the end of the receipt's id, which distinguishes similar receipts."""
         return self.receipt.public_id[-_SHORT_NUMBER:]
 
 
@@ -177,7 +178,7 @@ def receipt_rows(receipts: Sequence[Receipt]) -> list[ReceiptRow]:
 
 
 def _counts_of(receipt: Receipt) -> str:
-    """Return how many items of each kind were erased, in words: "3 memories, 1 file"."""
+    """Return how many items of the kinds in `_PLAIN` were erased: "3 memories, 1 memory file"."""
     counts: Counter[str] = Counter()
     for places in receipt.erased.values():
         for what, count in places.items():
@@ -195,7 +196,7 @@ def _messages_and_replies(count: int) -> str:
 
 
 def _askers(receipts: Sequence[Receipt]) -> dict[int, str]:
-    """Return who asked for each operation, as the audit log says."""
+    """Return who requested each operation, in words, from the audit log."""
     operations = {one.operation.public_id: one.operation_id for one in receipts}
     asked = AuditEvent.objects.filter(action="forget.requested", target__in=list(operations))
     actors = {operations[one.target]: one.actor.partition(" ") for one in asked}
@@ -234,7 +235,7 @@ def _receipt_lines(receipt: Receipt) -> list[Line]:
 
 
 def _in_receipts(label: str) -> str:
-    """Return the label of a line: the count of messages includes the assistant's replies."""
+    """Return the label for a receipt; that of messages mentions replies, which are counted too."""
     return _("Messages and replies") if label == str(stored_amounts.LABELS["message"]) else label
 
 
@@ -343,7 +344,7 @@ def _opened(request: HttpRequest, op_id: str) -> tuple[Operation, Receipt | None
             operation = selectors.operation_by(op_id)
         except NotFound as error:
             raise Http404(error.message) from error
-        if not keys.opens_receipt(operation, token=token):
+        if not keys.is_valid_receipt_token(operation, token=token):
             raise Http404("This operation doesn’t exist.")
         receipt = Receipt.objects.filter(operation=operation).select_related("operation").first()
     return operation, receipt

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from foundation.errors import ApplicationError
@@ -38,6 +38,13 @@ _LOGIN_NAME = {
     "spellcheck": "false",
     "autofocus": True,
 }
+
+
+# Messages of services about settings, listed here for translation.
+_SAID_BY_SERVICES = (
+    gettext_noop("Must be a time zone such as Asia/Shanghai."),
+    gettext_noop("Must be auto, light or dark."),
+)
 
 
 class ServiceForm(forms.Form):
@@ -97,7 +104,7 @@ class CodeForm(forms.Form):
 
 
 class ProofForm(ServiceForm):
-    """A form that asks for the password, if the person has one, else for a recent sign-in."""
+    """A form that requires the password or, for a person without one, a recent sign-in."""
 
     purpose = "signin-settings"
     refused: Promise | str = "%(problem)s"
@@ -156,7 +163,7 @@ class SecondFactorForm(ProofForm):
 
 
 class PreferencesForm(ServiceForm):
-    """A form with four fields, each of which may be missing in a request."""
+    """A form with four fields, each of which may be missing from a request."""
 
     display_name = forms.CharField(
         label=_("Your name"),
@@ -188,7 +195,7 @@ class PreferencesForm(ServiceForm):
 
     @property
     def new_name(self) -> str | None:
-        """Return the name that was submitted, or None if the request has none."""
+        """Return the name that was submitted, or None if the request contains no name."""
         return self.cleaned_data.get("display_name") if "display_name" in self.data else None
 
     def _field(self, name: str) -> forms.ChoiceField:

@@ -15,12 +15,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext_lazy
 
 from ops import selectors
-from ops.forgetting.erasure import FORGET_KINDS, STILL_IN, STILL_SAID
+from ops.forgetting.forget_steps import FORGET_KINDS, STILL_IN, STILL_SAID
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.pages import stored_amounts
 from ops.selectors import Trouble
 
 SHOWN = 20
+SHOWS_RECEIPTS = "receipts"  # the tag of a toast with a link to the receipts
 _LOOKED_AT = 200
 _TROUBLES = 10
 _LEARNING = (
@@ -160,7 +161,8 @@ class Step:
 class OperationLine:
     """A line for one operation, or for several finished operations that learned something.
 
-    `times` is the number of messages that the operations learned from, in words.
+    `times` says how many messages several operations learned from ("from 3 messages"); it is empty
+    for a single operation, or if the number is unknown.
     """
 
     operation: Operation
@@ -195,9 +197,9 @@ class OperationLine:
 def operation_lines(user: User) -> tuple[list[OperationLine], list[OperationLine]]:
     """Return the lines for the newest operations, and separately those for background maintenance.
 
-    Maintenance is of interest to operators only, unless it failed. Consecutive operations that
-    learned something successfully share a line. Overdue or stuck operations and failed forget
-    operations come first, however old they are.
+    Failed maintenance is listed with the other operations. Consecutive operations that learned
+    something successfully share a line. Overdue or stuck operations and failed forget operations
+    come first, however old they are.
     """
     now = timezone.now()
     wanted = Q(status=Status.FAILED, priority=Priority.FORGET)
@@ -273,7 +275,7 @@ def _messages_in(operations: Iterable[Operation]) -> str:
 
 
 def is_moving(lines: Iterable[OperationLine]) -> bool:
-    """Return whether some operation runs or will soon run, so that the page must be refreshed."""
+    """Return whether an operation is running or will run soon, so the page must be refreshed."""
     soon = timezone.now() + _SOON
     return any(
         line.operation.status == Status.RUNNING
@@ -330,7 +332,7 @@ def forgotten_words(operation: Operation | None = None) -> str:
 
 
 def forgotten_and_kept(operation: Operation | None) -> str:
-    """Return a confirmation that counts what was kept with the forgotten content, if anything."""
+    """Return a confirmation, which counts the kept rows that still mention the content, if any."""
     payload = operation.payload if operation else {}
     still = in_words(payload.get(STILL_IN) or {"message": payload.get(STILL_SAID, 0)})
     if not still:

@@ -32,7 +32,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 def owner_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Show the page to owners only. Other people get a 404."""
+    """Restrict a page to owners. Other signed-in people get a 404."""
 
     @wraps(view)
     def for_owners(
@@ -51,7 +51,7 @@ def owner_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 @owner_page
 def people(request: HttpRequest) -> HttpResponse:
-    """List the people who can sign in. The form creates an invitation."""
+    """List the people who have a login. The form creates an invitation."""
     if request.method != "POST":
         return _show(request, InvitationForm())
     form = InvitationForm(request.POST)

@@ -77,7 +77,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def welcome(request: HttpRequest) -> HttpResponse:
-    """Ask an owner for language and time zone, at the first sign-in.
+    """Ask an owner for language and time zone at the first sign-in.
 
     An owner who leaves this page is offered it again on other pages. A POST dismisses that offer.
     """
@@ -153,7 +153,7 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
         except Invalid as error:
             form.refuse(error)
         else:
-            # The next page is in the language that was just chosen.
+            # The next page is shown in the language that was just chosen.
             with override(form.changes().get("language") or get_language()):
                 messages.success(request, _("Saved."))
             response = redirect(
@@ -218,9 +218,8 @@ def _switches(request: HttpRequest) -> dict[str, Any]:
 def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]:
     """Return a memory switch for the page.
 
-    `on` and `off` say what it means while it is on and while it is off. `offer` is
-    the address of a page that deletes the stored rows; it is empty if the switch is on or no rows
-    are stored.
+    `on` and `off` are sentences that describe the effect of each position. `offer` is the address
+    of a page that deletes the stored rows; it is empty if the switch is on or no rows are stored.
     """
     title, on, off = _switch_texts()[name]
     kind, words = _LAYERS.get(name, ("", str))
@@ -275,7 +274,7 @@ def _switch_texts() -> dict[str, tuple[str, str, str]]:
 @require_POST
 @personal_page
 def weekly_mail_on(request: HttpRequest) -> HttpResponse:
-    """Send an email that asks the person to confirm their address for the weekly email."""
+    """Turn on the weekly email; unless the address is confirmed, an email asks to confirm it."""
     form = WeeklyMailForm(request.POST)
     if form.is_valid():
         try:

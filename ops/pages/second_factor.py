@@ -39,7 +39,7 @@ _CONNECTING_SECONDS = 10 * 60
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_code(request: HttpRequest) -> HttpResponse:
-    """Ask for the code of the second factor, and sign in if it is right.
+    """Ask for the code of the second factor, and sign the person in if it is right.
 
     After ten wrong codes, even from different addresses, this step is locked for a while.
     """
@@ -237,8 +237,8 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
 def identity_connect(request: HttpRequest) -> HttpResponse:
     """Check the person's identity, then show a link that leads to the provider.
 
-    A redirect wouldn't work, since our content security policy doesn't let a form lead to another
-    site.
+    A redirect wouldn't work, since our content security policy blocks form submissions that are
+    redirected to another site.
     """
     _must_be_on()
     form = ProofForm(request.POST, request=request)

@@ -84,7 +84,7 @@ def register(request: HttpRequest) -> HttpResponse:
 def make_account(
     request: HttpRequest, make: Callable[..., User], *, invited: str = ""
 ) -> HttpResponse:
-    """Show or process the form for a new account, which the function `make` creates.
+    """Show the form for a new account, or process it with `make`, which creates the account.
 
     `invited` is the role of the invitation, if there is one.
     """
@@ -175,7 +175,7 @@ def _for_visitors(
 
 
 def way_in(request: HttpRequest) -> str:
-    """Return the page to show after sign-in, but never a page for signing in or registering."""
+    """Return the address to open after sign-in, which is never a sign-in or registration page."""
     wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
     own = (reverse("sign_in"), reverse("register"), reverse("sign_in_code"))
     return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
@@ -190,7 +190,10 @@ def tried_too_often(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def staff_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect from the admin's sign-in page to ours, so that the second factor applies."""
+    """Redirect from the admin's sign-in page to ours, so that the second factor applies.
+
+    A person who is signed in, but may not use the admin, gets a 403.
+    """
     if request.user.is_authenticated:
         raise PermissionDenied
     return redirect(f"{reverse('sign_in')}?{urlencode({'next': way_in(request)})}")
@@ -337,7 +340,10 @@ def _show_link_over(request: HttpRequest, *, days: int = 0) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def first_password(request: HttpRequest) -> HttpResponse:
-    """Let a person who signed in with a link choose a login name and a password."""
+    """Let a person without a password choose a login name and a password.
+
+    They must have signed in recently, for example with a link.
+    """
     if person(request).has_usable_password():
         return redirect("session_list")
     if not is_fresh(request):

@@ -1,4 +1,4 @@
-"""Show in words how much data about a person is stored.
+"""Describe in words how much data about a person is stored.
 
 The kinds of data come from the registry of personal data, so none is missing.
 """
@@ -121,7 +121,10 @@ class Amount:
 
 
 def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, int]:
-    """Return the number of rows of each kind of personal data, in the order of erasure."""
+    """Return the number of rows of each kind of personal data, in the order of erasure.
+
+    `only` lists the kinds to count; None means all.
+    """
     wanted = [
         participant
         for participant in registry.participants()
@@ -187,7 +190,7 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """Return the label of a table, a store or a step; if it has none, return its name in words."""
+    """Return the label of a table, a store or a step, or its name with spaces if it has none."""
     return known_label(name) or name.rpartition(":")[2].replace("_", " ")
 
 
@@ -204,6 +207,6 @@ def shown(count: int) -> dict[str, str]:
 def _count(participant: registry.UserData, user: User) -> int:
     try:
         return participant.count(user)
-    except RedisError:  # data stored only in Redis is gone too
+    except RedisError:  # if Redis is down, the data in it counts as 0
         logger.warning("%s can't be counted: Redis is gone.", participant.name)
         return 0

@@ -95,7 +95,7 @@ _REGIONS: dict[str, Promise] = {
     "Indian": pgettext_lazy("part of the world", "Indian"),
     "Pacific": pgettext_lazy("part of the world", "Pacific"),
 }
-# The zones in which most people who use a language live, in the order of the list.
+# The zones in which most speakers of a language live, in the order of the list.
 _MOST_USED = {
     "zh": (
         *("Asia/Shanghai", "Asia/Urumqi", "Asia/Hong_Kong", "Asia/Macau", "Asia/Taipei"),
@@ -107,16 +107,17 @@ _MOST_USED = {
         *("Australia/Sydney", "Pacific/Auckland"),
     ),
 }
-# One zone a line, with the Chinese name of its city. The cities above are translated in `locale`.
+# Each line contains a zone and the Chinese name of its city. Outdated zone names are included,
+# since browsers still report them. The cities above are translated in `locale`.
 _CHINESE = Path(__file__).with_name("time_zones_zh.tsv")
 
 
 def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
     """Return the choices of time zones, in groups, named in the language of the page.
 
-    The first group holds the zones that are most used by people of this language, the second one
-    other well-known cities, and the rest the parts of the world. Well-known cities are shown with
-    their current UTC offset. The zone `also` is always a choice.
+    The first group contains the zones most used by speakers of the language, the second group other
+    well-known cities, and each further group one part of the world. Well-known cities are shown
+    with their current UTC offset. The zone `also` is always among the choices.
     """
     now = datetime.now(UTC)
     first = _MOST_USED[_language()]
@@ -133,7 +134,7 @@ def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
         groups.append((str(_REGIONS.get(region, region)), shown))
     if also in {value for _, group in groups for value, _ in group}:
         return groups
-    return [("", [(also, also)]), *groups]
+    return [("", [(also, _own_name(also))]), *groups]
 
 
 def time_zone_name(name: str) -> str:
@@ -141,6 +142,11 @@ def time_zone_name(name: str) -> str:
     if name in _CITIES:
         return str(_CITIES[name])
     return _chinese_name(name) or name.rpartition("/")[2].replace("_", " ")
+
+
+def _own_name(name: str) -> str:
+    """Return the name of a zone that the list doesn't offer, such as an outdated one."""
+    return _chinese_name(name) or name
 
 
 def _other_name(name: str) -> str:
@@ -163,9 +169,9 @@ def _language() -> str:
 
 
 def _in_order(choice: Choice) -> bytes:
-    """Return the sort key of a choice: by letters, or by the sound of common Chinese characters.
+    """Return the sort key of a choice: its name in GB18030.
 
-    The encoding orders common characters by their pinyin.
+    This encoding orders common Chinese characters by their pinyin.
     """
     return choice[1].encode("gb18030")
 

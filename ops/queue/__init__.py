@@ -1,6 +1,7 @@
-"""The queue of operations and its worker: enqueue, claim, run, retry, and limit the time.
+"""The queue of operations and its worker.
 
-The queue is an outbox: rows inserted in the transactions that make the operations necessary. The
-webhook events belong to it, because an ending operation writes one. The package may use
-`ops.registry` and the audit log, but no package that enqueues.
+The queue is an outbox: each operation is a row, inserted in the transaction that makes the
+operation necessary. Webhook events are part of this package, because an operation writes such an
+event when it ends. The package may use `ops.registry` and the audit log, but no package that
+enqueues operations.
 """

@@ -1,4 +1,4 @@
-"""Wake the worker by a message sent through Celery.
+"""Wake the worker with a message sent through Celery.
 
 The message is empty, since the queue itself is in PostgreSQL.
 """
@@ -17,7 +17,7 @@ _ASKED_SECONDS = 5  # a lost message delays the next message by at most this lon
 
 
 def wake() -> None:
-    """Ask a worker to run the queued operations, unless such a message is already waiting.
+    """Send a message that makes a worker run due operations, unless one is already waiting.
 
     A thousand concurrent turns therefore send one message. If Redis is down, nothing is sent, and
     the periodic sweep finds the operations.

@@ -136,8 +136,10 @@ def enqueue(
 ) -> Operation:
     """Insert an operation in the caller's transaction, and wake the worker after the commit.
 
-    `payload` may contain only ids. If an operation with the same `dedupe_key` is already queued,
-    return that operation. The acting API key is recorded as the requester.
+    `payload` must not contain any content, only ids and options. The worker is not woken for an
+    operation with `run_after`; the periodic sweep finds it. If an operation with the same
+    `dedupe_key` is already queued, return that operation. By default, the acting API key is
+    recorded as the requester.
     """
     operation = _new(
         Wanted(kind, payload, priority),
@@ -166,8 +168,8 @@ def _new(wanted: Wanted, **fields: Any) -> Operation:
 def keep_question(operation: Operation, told: dict[str, Any]) -> None:
     """Store the outcome of a request to forget in the operation that handled the request.
 
-    `told` contains ids only. The outcome may be a question to the person: which of several matches
-    to forget.
+    `told` contains a status and ids. The outcome may be a question to the person: which of several
+    matches to forget.
     """
     statements.rows(_QUESTION, [json.dumps(told), operation.pk])
     operation.payload["forget"] = told
@@ -182,7 +184,7 @@ def mark_answered(operation: Operation, *, by: str = "") -> None:
 
 
 def _written(operation: Operation) -> Operation:
-    while not statements.insert_unless(operation, conflict=_TWIN):
+    while not statements.insert_if_new(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
         if twin := twins.first():
             return twin
@@ -283,7 +285,7 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
     return _ended(operation, moved, outcome=outcome, error=error)
 
 
-def give_back(operation: Operation) -> bool:
+def release(operation: Operation) -> bool:
     """RUNNING -> PENDING without using up an attempt, to let a forget operation run first.
 
     The operation is due after a short delay, since it would otherwise be interrupted again at once.
@@ -303,7 +305,7 @@ def postpone(pk: int, *, error: str) -> None:
     """Record a failed attempt at a queued operation whose work exceeded the time limit.
 
     A running operation was doing this work together with its own. After the failed attempt, the
-    queued operation runs alone. Do nothing if it is no longer queued or was tried before.
+    queued operation runs on its own. Do nothing if it is no longer queued or was tried before.
     """
     now = timezone.now()
     statements.rows(_POSTPONE, [now + _POSTPONED_BY, error, now, pk, now, now, error])
@@ -331,11 +333,11 @@ def expire(*, now: datetime) -> int:
         if moved and changes["status"] == Status.FAILED:
             webhook_events.operation_ended(operation, status=Status.FAILED)
         count += _ended(operation, moved, outcome=Outcome.EXPIRED)
-    _set_right(now)
+    _correct_future_times(now)
     return count
 
 
-def _set_right(now: datetime) -> None:
+def _correct_future_times(now: datetime) -> None:
     """Correct the times of operations that were stored while the clock was ahead.
 
     Queued operations become due now, and leases run out after the usual time.
@@ -354,7 +356,9 @@ def cancel(operation: Operation) -> None:
     waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING)
     if not waiting.update(status=Status.CANCELLED, finished_at=now, updated_at=now):
         raise Conflict("Only an operation that is still waiting can be cancelled.")
-    audit_log.gather("operation.cancel", subject=operation.subject, target=operation.public_id)
+    audit_log.record_together(
+        "operation.cancel", subject=operation.subject, target=operation.public_id
+    )
     webhook_events.operation_ended(operation, status=Status.CANCELLED)
 
 
@@ -387,7 +391,9 @@ def retry(operation: Operation) -> None:
         raise Conflict("This is already waiting to be done.") from error
     if not moved:
         raise Conflict("Only an operation that has failed can be retried.")
-    audit_log.gather("operation.retry", subject=operation.subject, target=operation.public_id)
+    audit_log.record_together(
+        "operation.retry", subject=operation.subject, target=operation.public_id
+    )
     transaction.on_commit(broker.wake, robust=True)
 
 

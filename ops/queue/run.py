@@ -61,11 +61,11 @@ _current: ContextVar[Operation | None] = ContextVar("operation_that_asks", defau
 
 
 class LeaseLost(Exception):
-    """Another worker has this operation now, so this attempt must not write any more."""
+    """This attempt has lost its lease on the operation, so it must not write anything more."""
 
 
 class GiveWay(Exception):
-    """Raised by a long handler if a forget operation for the same person is queued.
+    """Raised by a long handler if a forget operation for the same person is queued or running.
 
     The interrupted operation is then queued again, and the forget operation runs first.
     """
@@ -127,12 +127,12 @@ class Run:
         """Return queued operations of the same person and kind whose work this run may do too."""
         return find_queued(self.operation, limit=limit)
 
-    def turn_to(self, waiting: int | None) -> None:
+    def switch_to(self, waiting: int | None) -> None:
         """Record that work on a queued operation begins.
 
         `waiting` is its primary key; None means that the running operation resumes its own work.
-        The processor time of each operation is limited separately, and a crash is blamed only on
-        the operation whose work caused it.
+        The processor time of each operation is limited separately. If a limit is exceeded, only the
+        operation whose work exceeded it gets a failed attempt.
         """
         watchdog.own.restart_limit(with_pk=waiting)
 
@@ -150,7 +150,7 @@ class QueuedOperation:
 
 
 def find_queued(operation: Operation, *, limit: int) -> list[QueuedOperation]:
-    """Return due operations of the same person, kind and priority, oldest first.
+    """Return due, untried operations of the same person, kind and priority, oldest first.
 
     The list is empty if `operation` is being retried, since it must then run alone.
     """
@@ -211,7 +211,7 @@ def delete_rows(rows: QuerySet[Any]) -> None:
 
 
 @contextmanager
-def on_behalf_of(operation: Operation) -> Iterator[None]:
+def attribute_model_calls(operation: Operation) -> Iterator[None]:
     """Record model calls inside the block as calls of this operation."""
     before = _current.set(operation)
     try:
@@ -221,11 +221,11 @@ def on_behalf_of(operation: Operation) -> Iterator[None]:
 
 
 def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
-    """Record one model call for the operation that runs now.
+    """Record one model call for the operation that is running.
 
-    If no operation runs, as in a chat, `subject` names the person. Call this function outside any
-    transaction: the record must remain if the operation fails later, since the model call was paid
-    for.
+    If no operation is running, as in a chat, `subject` names the person. Call this function outside
+    any transaction: the record must remain if the operation fails later, since the model call was
+    paid for.
     """
     operation = _current.get()
     with as_system():
@@ -246,7 +246,7 @@ def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
 
 
 def cost_of_call(use: ModelUse) -> Decimal:
-    """Return the cost of a model call, by the configured prices per million tokens."""
+    """Return the cost of a model call at the configured prices per million tokens."""
     paid = use.input_tokens * Decimal(str(settings.MODEL_PRICE_INPUT))
     paid += use.output_tokens * Decimal(str(settings.MODEL_PRICE_OUTPUT))
     return min(_MOST_COST, (paid / _MILLION).quantize(Decimal("0.000001")))

@@ -47,12 +47,12 @@ _LINE = re.compile(r'File "(?:.*/)?([^"/]+)", line (\d+)')
 _FRAMES = 6
 RENEWED_KEY = "operations-renewed"
 RENEWED_SECONDS = 20
-"""Operations count as progressing for this long after a renewal."""
+"""For this many seconds after a renewal, operations count as making progress."""
 _LONGEST_PAUSE = 5
 
 
 class Watchdog:
-    """Watches the operation that one worker process runs. Does nothing until `begin` is called."""
+    """A watchdog for the operation that a worker process runs. Inactive until `begin` is called."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
@@ -60,7 +60,7 @@ class Watchdog:
         self._seconds = 0.0
 
     def begin(self) -> None:
-        """Create this process's file, and lock it."""
+        """Create and lock this process's file; end the process if its interpreter gets stuck."""
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = uuid4().hex
@@ -108,7 +108,7 @@ class Watchdog:
 own = Watchdog()
 
 
-def take_back() -> int:
+def recover_operations() -> int:
     """Recover the operations of dead worker processes: queue them again, or mark them as failed.
 
     Only processes that used this data folder are considered. Return the number of operations. Safe
@@ -174,13 +174,13 @@ def _settle(ended: _Ended) -> bool:
         logger.error("operation %s took too long at %s", operation.public_id, ended.where)
         if ended.culprit != ended.running:
             outbox.postpone(ended.culprit, error=TOO_LONG)
-            return outbox.give_back(operation)
+            return outbox.release(operation)
         kills = 1 + Attempt.objects.filter(operation=operation, error=TOO_LONG).count()
         return outbox.fail(operation, error=TOO_LONG, permanent=kills >= MOST_KILLS)
 
 
 class Leases:
-    """Renews the leases of running operations every few seconds, in a thread.
+    """The leases of the running operations, renewed every few seconds by a thread.
 
     The thread ends when no operation is running.
     """
@@ -220,7 +220,7 @@ class Leases:
                 with self._guard:
                     self._held.pop(key, None)
         if held:
-            try:  # for `/readyz`: a renewal skips locked rows, so rows don't always show it
+            try:  # for `/readyz`, since a renewal leaves locked rows unchanged
                 cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)
             except (RedisError, OSError):
                 logger.warning("Redis can't be reached.")

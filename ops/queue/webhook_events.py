@@ -26,8 +26,8 @@ from ops.queue import broker
 TEST = "test"
 # All deliveries share this serial key and run one at a time, so slow addresses occupy one worker.
 LANE = "webhooks"
-# A webhook without a user receives events about everybody whom an unbound key can access. About an
-# erased person, it receives only the end of operations that an unbound key requested.
+# A webhook without a user receives events about everybody whom an unbound key can access. After a
+# person is erased, it is only told when an operation that an unbound key requested has ended.
 _LISTENING = """
 SELECT w.id, u.subject
   FROM ops_webhook w LEFT JOIN ops_user u ON u.{whose} = %s
@@ -37,7 +37,7 @@ SELECT w.id, u.subject
         OR (w.user_id IS NULL AND u.id IS NULL AND %s))
  ORDER BY w.id
 """
-# Operations that send something outside.
+# Kinds of operations that send emails or webhooks, which are held back after a restore.
 HELD_KINDS = (Kind.CONFIRM_MAIL, Kind.DELIVER_WEBHOOK, Kind.WEEKLY_MAIL)
 
 
@@ -57,8 +57,8 @@ def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
 def gather(event: Event, *, user_id: int, memory_id: str) -> None:
     """Write an event about a memory at the end of the transaction.
 
-    Events of the same kind about one user are written by one statement. Nothing is written if the
-    user no longer exists by then.
+    The webhooks that receive it are found by one statement for all events of the same kind about
+    one user. Nothing is written if the user no longer exists by then.
     """
     _OfMemories(event, user_id).add(memory_id)
 
@@ -126,7 +126,7 @@ def _tell(
 
 
 def hold_deliveries() -> None:
-    """Hold back all deliveries from now on. Call it in a transaction of the system.
+    """Hold back all deliveries from now on. Call it inside `as_system`.
 
     Safe to repeat.
     """

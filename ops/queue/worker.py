@@ -22,7 +22,7 @@ from ops.access import as_system
 from ops.models import Operation, Status
 from ops.queue import outbox, watchdog
 from ops.queue.outbox import Claimed
-from ops.queue.run import GiveWay, LeaseLost, Run, on_behalf_of
+from ops.queue.run import GiveWay, LeaseLost, Run, attribute_model_calls
 
 logger = logging.getLogger(__name__)
 _NOBODY = UUID(int=0)
@@ -50,9 +50,10 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
 
 
 class _Turns:
-    """Chooses the next operation: usually the oldest, but every fourth time the next person's.
+    """Chooses the next operation: usually the oldest one.
 
-    So even if one person has ten thousand operations, other people's operations run soon.
+    Every fourth time, it is the oldest operation of the next person in rotation. So even if one
+    person has ten thousand operations, other people's operations run soon.
     """
 
     def __init__(self) -> None:
@@ -60,7 +61,7 @@ class _Turns:
         self._last = _NOBODY
 
     def take(self) -> Claimed | None:
-        """Claim the next operation, in a transaction of the system.
+        """Claim the next operation. Call it inside `as_system`.
 
         Raise `IntegrityError` if another worker was faster.
         """
@@ -116,7 +117,7 @@ def _end(operation: Operation, ending: Ending) -> None:
 
     Follow-ups such as webhook events get this request id too.
     """
-    with telemetry.of_request(operation.request_id):
+    with telemetry.use_request_id(operation.request_id):
         ending()
 
 
@@ -127,7 +128,7 @@ def _attempt(claimed: Claimed) -> Ending:
     """
     operation = claimed.operation
     with (
-        telemetry.of_request(operation.request_id) as operation.request_id,
+        telemetry.use_request_id(operation.request_id) as operation.request_id,
         telemetry.span(
             f"operation {operation.kind}",
             {"memcenter.operation": operation.public_id, "memcenter.attempt": operation.attempt},
@@ -145,8 +146,8 @@ def _tried(claimed: Claimed) -> Ending:
         with (
             watchdog.own.watching(operation, seconds=_seconds_for(operation)),
             watchdog.held.holding(operation),
-            on_behalf_of(operation),
-            audit_log.acting_as("worker", "worker"),
+            attribute_model_calls(operation),
+            audit_log.use_actor("worker", "worker"),
         ):
             result = handler(Run(operation, user=claimed.user))
         return partial(outbox.succeed, operation, result=result)
@@ -154,7 +155,7 @@ def _tried(claimed: Claimed) -> Ending:
         logger.warning("operation %s: lost its lease", operation.public_id)
         return lambda: False
     except GiveWay:
-        return partial(outbox.give_back, operation)
+        return partial(outbox.release, operation)
     except ApplicationError as error:
         return _failed(operation, error.message, permanent=not isinstance(error, TryAgain))
     except ProviderError as error:
@@ -173,7 +174,8 @@ def _seconds_for(operation: Operation) -> int:
 def _broke_off(operation: Operation, error: Exception) -> Ending:
     """Return the function that records an unexpected error of the handler.
 
-    Only the type of the error is recorded, since the message may quote rows.
+    Only the type of the error is recorded, since its message may quote rows. A full disk has a
+    message of its own.
     """
     logger.error("operation %s broke off at %s", operation.public_id, _where(error))
     if isinstance(error, OSError) and error.errno in file_storage.NO_ROOM:
@@ -209,7 +211,7 @@ def _refreshed(operation: Operation) -> Operation:
 
 
 def wait_until_done(operation: Operation) -> None:
-    """Wait until a worker has finished the operation, or run it in this process.
+    """Wait until the operation is done, and run due operations in this process meanwhile.
 
     Raise `CommandError` with the last error if the operation failed or was cancelled.
     """

@@ -1,4 +1,4 @@
-"""Store hashes and ids of erased rows for the scan of all stores, but none of their text."""
+"""Store hashes and ids of erased rows for the scan of all stores, but not their texts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def remember(
     for text in texts:
         if (
             text in seen
-            or ids.is_one(text)
+            or ids.is_public_id(text)
             or (made := fingerprint(text, key=key, without=without)) is None
         ):
             continue
@@ -89,7 +89,7 @@ def leave_out(operation: Operation, texts: Iterable[str]) -> None:
 
     A retry of a failed operation calls this too, so hashes of an earlier attempt are also deleted.
     """
-    known = erased_by(operation).texts
+    known = erased_hashes_of(operation).texts
     found = {int(one) for text in (texts if len(known) else ()) for one in known.within([text])}
     if found:
         statements.rows(_LEAVE_OUT, {"operation": operation.pk, "found": sorted(found)})
@@ -117,7 +117,7 @@ def is_long(text: str) -> bool:
     return len(plain) >= shingles.size_for(plain)
 
 
-def erased_by(operation: Operation) -> Erased:
+def erased_hashes_of(operation: Operation) -> Erased:
     key = ErasureKey.objects.filter(operation=operation).values_list("key", flat=True).first()
     texts = ErasedText.objects.filter(operation=operation).order_by("pk")
     row_ids: dict[str, set[int]] = {}

@@ -67,7 +67,7 @@ def fingerprint(
 
 
 class Fingerprints:
-    """Searches stored fields for known texts, of which it has only the hashes."""
+    """A search for texts of which only the hashes are known."""
 
     def __init__(self, key: bytes, prints: Iterable[tuple[int, Sequence[int]]]) -> None:
         self._key = key
@@ -85,7 +85,7 @@ class Fingerprints:
         return len(self._needed)
 
     def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
-        """Return the texts for which the field contains at least half of the hashes.
+        """Return the known texts of which a field contains at least half of the hashes.
 
         `leaves` are the strings in the field. With `short`, a text shorter than a shingle is found
         too, if it forms a whole line of the field.
@@ -102,7 +102,7 @@ class Fingerprints:
         return [Held(int(number), values[owners == number]) for number in enough]
 
     def within(self, leaves: Sequence[str], *, short: bool = True) -> Hashes:
-        """Return the hashes of the known texts that occur in a field with the strings `leaves`."""
+        """Return those hashes of known texts that occur in a field with the strings `leaves`."""
         if not self._values.size:
             return self._values
         wanted = set(self._of(leaves, short=short))
@@ -138,7 +138,10 @@ class _Made(dict[str, int]):
 
 
 class Plain(Fingerprints):
-    """Finds texts that are given in full, not as hashes. Short texts are found anywhere."""
+    """A search for texts given in full.
+
+    Texts shorter than a shingle are found anywhere in a field.
+    """
 
     def __init__(self, texts: Iterable[str]) -> None:
         plain = list(filter(None, map(shingles.normalise, texts)))
@@ -165,7 +168,11 @@ def _hash(piece: bytes, *, key: bytes, size: int) -> int:
 
 
 def strings_in(value: Any) -> Iterator[str]:
-    """Yield every string in the value. A string that contains JSON is parsed."""
+    """Yield every string in the value.
+
+    A string of JSON is replaced with the strings in it. Base64 text is yielded as it is and
+    decoded.
+    """
     if isinstance(value, str):
         yield from _strings_of_text(value)
     elif isinstance(value, bytes | bytearray | memoryview):

@@ -102,14 +102,14 @@ def places() -> tuple[Place, ...]:
 
 
 def tables_among(names: Iterable[str]) -> set[str]:
-    """Return the given names that are names of our models' tables."""
+    """Return the subset of these names that are tables of our models."""
     return {place.table for place in places()}.intersection(names)
 
 
 def owner_of(model: type[Model]) -> str | None:
     """Return the lookup path from a row to its owner, or None if the table has no owners.
 
-    The path ends at the column `user`, at `subject`, or at the `subject` of a parent row.
+    The path is "user_id", "subject" or the `subject` of a parent row; for people, it is "pk".
     """
     if model is User:
         return "pk"
@@ -124,7 +124,7 @@ def owner_of(model: type[Model]) -> str | None:
     return None
 
 
-def textual(model: type[Model]) -> list[Field[Any, Any]]:
+def text_columns(model: type[Model]) -> list[Field[Any, Any]]:
     return [column for column in model._meta.concrete_fields if _holds_text(column)]
 
 
@@ -135,7 +135,7 @@ def _holds_text(column: Field[Any, Any]) -> bool:
 
 def _place(model: type[Model]) -> Place:
     vouching = getattr(model, "vouches", ())
-    columns = [column for column in textual(model) if not isinstance(column, BinaryField)]
+    columns = [column for column in text_columns(model) if not isinstance(column, BinaryField)]
     roomy = [column for column in columns if _has_room(column)]
     leading = _leading(model)
     named = [column.attname for column in roomy if column.name in leading and _how(column) == TEXT]
@@ -201,7 +201,7 @@ def columns_in(place: Place) -> tuple[str, ...]:
 
 
 @contextmanager
-def by_indexes() -> Iterator[None]:
+def prefer_indexes() -> Iterator[None]:
     """Make the planner read rows by an index inside the block, rather than whole tables.
 
     Otherwise the planner may read a whole table if it expects many rows, and the residue scan would
@@ -214,7 +214,7 @@ def by_indexes() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Reading:
-    """Columns of a table to be read; `rows` returns its rows for a person."""
+    """Columns of a table to be read; `rows` returns the rows to read for a person."""
 
     place: Place
     columns: tuple[str, ...]
@@ -224,9 +224,10 @@ class Reading:
 def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield table and key of each row that should have been erased or refers to an erased row.
+    """Yield place and key of each row that should have been erased or refers to an erased row.
 
-    `gone` contains, for each table, the primary keys of its erased rows.
+    The place is the table, or the column that contains the reference ("table.column"). `gone`
+    contains, for each table, the primary keys of its erased rows.
     """
     asked = [
         lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
@@ -241,7 +242,7 @@ def erased_rows(
 def rows_of_person(
     readings: Sequence[Reading], key: object, *, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
-    """Yield one person's rows, each as its reading, its key, and its values by column.
+    """Yield the reading, the primary key and the values (by column) of each row of one person.
 
     `key` identifies the list of readings, so that the statement for it is built only once.
     """
@@ -253,11 +254,11 @@ def rows_of_person(
         found[number].append((str(record.pop("pk")), record))
     for reading, rows in zip(readings, found, strict=True):
         few = len(rows) <= _FEW
-        for pk, record in rows if few else _read_apart(reading, user_id, subject):
+        for pk, record in rows if few else _read_by_chunks(reading, user_id, subject):
             yield reading, pk, record
 
 
-def _read_apart(
+def _read_by_chunks(
     reading: Reading, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     rows = reading.rows(user_id, subject).order_by().values("pk", *reading.columns)
@@ -314,7 +315,7 @@ class _Asked:
     condition: str
 
 
-def names_one(text: str, gone: Collection[str]) -> bool:
+def contains_id(text: str, gone: Collection[str]) -> bool:
     """Return whether the text is, or contains, one of these ids."""
     return text in gone or any(found_id in gone for found_id in _OUR_ID.findall(text))
 
@@ -368,7 +369,7 @@ def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]
     own = place.model._base_manager.filter(pk=row)
     for values in own.values_list(*place.mentioned):
         for name, value in zip(place.mentioned, values, strict=True):
-            if any(names_one(text, gone) for text in fingerprints.strings_in(value)):
+            if any(contains_id(text, gone) for text in fingerprints.strings_in(value)):
                 yield Naming(place.table, name, row)
 
 

@@ -1,10 +1,11 @@
 """Scan all stores for residue: data that a forget operation should have erased.
 
 Residue is an entry that contains an erased id, or a field that contains at least half of the
-shingles of an erased text. It isn't residue if the same shingles occur in a remaining message, in a
-version of a memory written by a person or client, or in a summary written after the request to
-forget. In other people's rows, only ids are searched for. Some tables, such as operations, receipts
-and the audit log, contain ids on purpose. Findings name the place, never the content.
+shingles of an erased text. Such a field isn't residue if the same shingles occur in a remaining
+text of independent origin: a message, a version of a memory written by a person or client, or a
+text written after the request to forget. In other people's rows, only ids are searched for. Some
+tables, such as operations, receipts and the audit log, contain ids on purpose. Findings name the
+place, never the content.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class ResidueFound(ApplicationError):
 
 
 class OthersErase(TryAgain):
-    """Residue was found, but another queued forget operation for the same person may erase it."""
+    """Residue was found, but another unfinished forget operation of the person may erase it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,12 @@ class Residue:
 
 @dataclass(frozen=True)
 class Scan:
-    """The result of a scan: how many entries of each store it read, and its findings."""
+    """The result of a scan.
+
+    `looked` is the number of places searched: of columns for "database", of entries for the other
+    stores. `texts` is the number of erased texts searched for. `others_wait` is True if the person
+    has another unfinished forget operation.
+    """
 
     looked: Mapping[str, int]
     texts: int
@@ -73,7 +79,7 @@ class Scan:
         return sum(self.looked.values())
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures that the receipt shows."""
+        """Return the numbers that the receipt shows."""
         return {
             "places": self.places,
             "residue": len(self.found),
@@ -132,7 +138,7 @@ class _Search:
         if not gone:
             return
         for text in strings:
-            if residue_columns.names_one(text, gone):
+            if residue_columns.contains_id(text, gone):
                 self.found.append(Residue(place, row, "id"))
                 return
 
@@ -140,12 +146,12 @@ class _Search:
 def scan(whose: ScannedPerson, erased: Erased, *, by_hand: bool = False) -> Scan:
     """Scan all stores for residue. Call this inside `as_system`, since it reads all people's rows.
 
-    With `by_hand`, for texts typed by an operator, messages and other original texts are searched
-    too.
+    With `by_hand`, which is meant for texts typed by an operator, messages and other original texts
+    are searched too.
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = residue_columns.places()
-    with residue_columns.by_indexes():
+    with residue_columns.prefer_indexes():
         search.looked["database"] = sum(len(residue_columns.columns_in(item)) for item in tables)
         for place, row in residue_columns.erased_rows(tables, search.erased.row_ids):
             search.found.append(Residue(place, row, "id"))
@@ -220,7 +226,7 @@ def _others_wait(whose: ScannedPerson) -> bool:
 def explained_hashes(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
-    """Return the hashes that occur in remaining messages, or in versions written by people.
+    """Return the hashes that occur in remaining texts of independent origin, such as messages.
 
     A field that matches only these hashes isn't residue.
     """
@@ -235,9 +241,10 @@ def explained_hashes(
 
 
 def _unexplained(search: _Search) -> list[Residue]:
-    """Return the suspects that remaining messages and versions don't explain.
+    """Return the suspected fields that are residue.
 
-    A suspect is explained if all of its hashes occur in remaining texts (see `explained_hashes`).
+    A field isn't residue if all of its matching hashes also occur in remaining texts (see
+    `explained_hashes`).
     """
     if not search.suspects:
         return []
@@ -253,10 +260,10 @@ def _unexplained(search: _Search) -> list[Residue]:
 
 
 class Copies:
-    """Finds rows of the same person that repeat a text which is being forgotten."""
+    """A search for rows of the same person that repeat a text that is being forgotten."""
 
     def __init__(self, operation: Operation, *, user: User) -> None:
-        erased = erased_hashes.erased_by(operation)
+        erased = erased_hashes.erased_hashes_of(operation)
         self._texts = erased.texts
         self.public_ids = erased.public_ids
         self._user = user
@@ -268,8 +275,8 @@ class Copies:
     def among(self, fields: Iterable[tuple[int, str]]) -> set[int]:
         """Return the numbers of the fields that contain a forgotten text.
 
-        A field isn't returned if remaining messages or versions written by people contain the same
-        text.
+        `fields` are pairs of a number and a text. A field isn't returned if remaining texts of
+        independent origin contain the same text (see `explained_hashes`).
         """
         held: dict[int, list[Held]] = {}
         for number, text in fields:

@@ -42,7 +42,7 @@ class IndependentTexts(Protocol):
 
 
 class ExternalStore(Protocol):
-    """A store that repeats data of the database, such as a separate vector database.
+    """A store outside the database with copies of its data, such as a separate vector database.
 
     Its methods run outside transactions, except `look`. They raise `ProviderError` if the store
     can't be reached.
@@ -52,7 +52,7 @@ class ExternalStore(Protocol):
     def name(self) -> str: ...
 
     def is_used(self) -> bool:
-        """Return whether the store may contain anything. Runs a single statement."""
+        """Return whether the store may contain anything, by a single statement on the database."""
 
     def erase_deleted_rows(self, user_id: int, *, then: Callable[[int], object]) -> None:
         """Erase from the store those rows of a person that the database has erased.
@@ -112,7 +112,7 @@ def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
 def register_remaining_texts(
     texts: Callable[[int], Iterator[str]],
 ) -> Callable[[int], Iterator[str]]:
-    """Register a function that yields derived texts that a forget leaves, such as summaries.
+    """Register a function that yields derived texts that aren't forgotten, such as summaries.
 
     The function is called after the forgotten rows are hidden. The residue scan doesn't search for
     pieces of text that occur in these texts.
@@ -153,7 +153,11 @@ def holds_messages(key: str) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry to check. If `is_left` is true, the entry is residue, whatever it contains."""
+    """One entry to check.
+
+    `has_words` and `has_ids` say whether erased texts and ids are searched for in its strings. If
+    `is_left` is true, the entry is residue regardless of its content.
+    """
 
     store: str
     place: str

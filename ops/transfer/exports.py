@@ -1,7 +1,7 @@
 """Exports: a request enqueues an operation, which writes a file.
 
 The file is JSON, or a zip archive with the JSON and readable pages. It expires after `EXPORT_HOURS`
-hours, or when a forget operation erases it.
+hours, unless a forget operation erases it earlier.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def request_export(
     The request is recorded in the audit log. Raise `Invalid` if the format is unknown, and
     `Conflict` (`being_forgotten`) if the person is being forgotten.
     """
-    users.check_still_here(user)
+    users.check_not_deleted(user)
     if format not in FORMATS:
         raise Invalid.field("format", f"Must be one of {', '.join(FORMATS)}.")
     key, public_id = conversation or (None, "")
@@ -127,9 +127,9 @@ def start_export(run: Run, *, user: User) -> Export | None:
     """Begin an attempt: delete the file of the previous attempt, and choose a new file name.
 
     Return None if the export is finished or was deleted. Raise `GiveWay` if a forget operation for
-    the person is due.
+    the person is running or will soon run.
     """
-    give_way(user)
+    yield_to_forgets(user)
     with run.applying(user):
         export = Export.objects.select_for_update().filter(operation=run.operation).first()
         if export is None or (export.sha256 and export.hidden_at is None):
@@ -145,7 +145,7 @@ def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: i
     """Make the finished file available for download.
 
     The row is locked while the file is moved, so a forget operation comes either before or after.
-    If it came before, the file is deleted; raise `GiveWay`.
+    If it came before, delete the file and raise `GiveWay`.
     """
     with run.applying(user):
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
@@ -160,7 +160,7 @@ def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: i
         raise GiveWay
 
 
-def give_way(user: User) -> None:
+def yield_to_forgets(user: User) -> None:
     """Raise `GiveWay` if a forget operation for the person is running or will soon run."""
     due = Q(status=Status.PENDING, run_after__lte=timezone.now() + _SOON)
     with as_system():
@@ -177,19 +177,20 @@ def hide_exports(*, user: User, conversations: Collection[int] | None) -> int:
     conversations (None for all, empty if only memories are affected). Exports of all data are
     always hidden. Return how many exports were hidden.
     """
-    return _that_may_hold(user, conversations).update(hidden_at=timezone.now())
+    return _affected_exports(user, conversations).update(hidden_at=timezone.now())
 
 
 def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
-    """Erase the files of exports that may contain forgotten rows; return their number.
+    """Erase the files of exports that may contain forgotten rows; return the number of files.
 
-    The exports are the same ones as in `hide_exports`, including running exports.
+    The rows of finished and cancelled exports are deleted. The exports are the same ones as in
+    `hide_exports`, including running exports.
     """
-    rows = _that_may_hold(user, conversations).select_for_update()
+    rows = _affected_exports(user, conversations).select_for_update()
     names = list(rows.exclude(path="").values_list("path", flat=True))
     count = stored_files.delete(EXPORTS, names)
     rows.filter(operation__status__in=_OVER).delete()
-    _that_may_hold(user, conversations).update(
+    _affected_exports(user, conversations).update(
         hidden_at=timezone.now(), path="", sha256="", bytes=0
     )
     return count
@@ -207,16 +208,12 @@ def drop_exports_of(*, user: User, conversation: int) -> int:
     return int(mine.delete()[0])
 
 
-def _that_may_hold(user: User, conversations: Collection[int] | None) -> QuerySet[Export]:
+def _affected_exports(user: User, conversations: Collection[int] | None) -> QuerySet[Export]:
     exports = Export.objects.filter(user=user)
     if conversations is None:
         return exports
     of_these = Q(operation__payload__conversation__in=list(conversations))
     return exports.filter(Q(conversation_public_id="") | of_these)
-
-
-def expired_exports() -> QuerySet[Export]:
-    return Export.objects.filter(expires_at__lte=timezone.now())
 
 
 def erase_exports(rows: QuerySet[Export]) -> None:
@@ -230,7 +227,7 @@ class Out(Protocol):
 
 
 class Writer:
-    """Writes the rows of one person, or of one conversation, in chunks.
+    """A writer for the data of one person, or of one conversation, in chunks.
 
     No transaction is open between two chunks. At most twice a second, the lease is checked, and
     `GiveWay` is raised if a forget operation for the same person is due.
@@ -254,7 +251,7 @@ class Writer:
             with archive.open(DATA_NAME, "w", force_zip64=True) as inside:
                 self._write_data(inside)
             with translation.override(own.language or "en"):
-                for pages_of in registry.readable():
+                for pages_of in registry.readable_pages():
                     pages = pages_of(self._user, self._conversation)
                     while page := self._next(pages, limit=1):
                         self._write_page(archive, page[0])
@@ -332,7 +329,7 @@ class Writer:
             return
         self._looked_at = now
         self._run.step("export", done=self._done, total=max(self._done, self._total))
-        give_way(self._user)
+        yield_to_forgets(self._user)
 
 
 def _head(user: User, *, conversation: int | None) -> dict[str, Any]:

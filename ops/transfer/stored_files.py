@@ -1,4 +1,4 @@
-"""The files of exports and imports. They are private, have random names, and are never partial."""
+"""The files of exports and imports: private, with random names, and stored only when complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPES = {"json": "application/json", "zip": "application/zip"}
 
 
 class NoRoom(ApplicationError):
-    """The disk is full. The caller deletes unfinished files, and tells the person."""
+    """The disk is full. The message can be shown to the person."""
 
     def __init__(self) -> None:
         super().__init__(DISK_FULL)
@@ -39,7 +39,7 @@ def storage_of(kind: str) -> Storage:
     return storages[kind]
 
 
-def part_of(name: str) -> Path:
+def part_path(name: str) -> Path:
     """Return the path at which a file is written before it is stored under the same name.
 
     The file is on the local disk, and other users of the machine can't read it.
@@ -78,7 +78,7 @@ def open_part(name: str) -> Iterator[Part]:
     On exit, the file is synced to the disk, or deleted if the block raised an exception.
     Raise `NoRoom` if the disk is full.
     """
-    path = part_of(name)
+    path = part_path(name)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb", buffering=1 << 20) as raw:
@@ -112,7 +112,7 @@ def store_part(kind: str, name: str) -> None:
 
     Raise `NoRoom` if the disk is full.
     """
-    path = part_of(name)
+    path = part_path(name)
     try:
         with _Whole(path) as whole:
             storage_of(kind).save(name, whole)
@@ -138,7 +138,7 @@ def delete(kind: str, names: Iterable[str]) -> int:
     """Delete stored files and part files with these names; return how many names had a file."""
     count = 0
     for name in names:
-        part = part_of(name)
+        part = part_path(name)
         found = part.exists()
         part.unlink(missing_ok=True)
         if storage_of(kind).exists(name):

@@ -1,18 +1,18 @@
 """Research datasets: LoCoMo (Maharana et al. 2024) and MemoryBank (Zhong et al. 2023).
 
-LoCoMo is one long dialogue of two people, in sessions: `{"speaker_a", "speaker_b",
+A LoCoMo object is one long dialogue of two people, in sessions: `{"speaker_a", "speaker_b",
 "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker", "dia_id", "text",
 "blip_caption"?}, …], …}`. As in the original collection, the object may be nested under
 "conversation", and several objects may form a list. Each dialogue is imported as one user:
 speaker_a is the user, speaker_b takes the role of the assistant, and both names are kept on their
 messages.
 
-Each session becomes a separate conversation. Sessions are days or weeks apart, while the ranking of
-a message also uses its neighbours and its whole conversation, and the window and the rolling
-summary cover a whole conversation. In one long conversation the end of a session would count as
-context of the next session.
+Each session becomes a separate conversation, because sessions are days or weeks apart: in one long
+conversation, the end of a session would count as context of the next session. The ranking of a
+message also uses its neighbours and its whole conversation, and the window and the rolling summary
+cover a whole conversation.
 
-MemoryBank has people, their days, and the exchanges of each day: `[{"user": name, "history":
+MemoryBank lists the exchanges of each person, grouped by day: `[{"user": name, "history":
 {"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user's message and
 `response` the assistant's. Each day becomes one conversation, named by its date.
 """

@@ -8,8 +8,8 @@
   of the user and the assistant.
 - A chat as a Markdown page that names the speaker at the beginning of a line, as in
   `**User:** …`, `User: …`, `## Assistant`, `You said:`, `我：…` ("me: …"), and our own export
-  (`**You** · 2026-03-02 18:05` with the text as a quotation below). The text up to the next such
-  line belongs to that speaker.
+  (`**You** · 2026-03-02 18:05`, followed by the text as a block quote). The text up to the next
+  such line belongs to that speaker.
 - Our own export: rows grouped by kind, in the order of the file.
 """
 
@@ -99,8 +99,8 @@ def _tags(value: object) -> tuple[str, ...]:
 def is_memory_file(lines: list[str]) -> bool:
     """Return True if the file is a list of memories.
 
-    Such a file contains a list item that ends with a memory id or is in a section named after a
-    kind of memory, or it is a list with few other lines and isn't a chat.
+    This is the case if a list item ends with a memory id or is in a section named after a kind of
+    memory, or if the file consists mostly of list items and isn't a chat.
     """
     return _names_memories(lines) or (_is_plain_list(lines) and not is_transcript(lines))
 
@@ -229,9 +229,9 @@ def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
 
 
 def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
-    """Return the role of the speaker, or None for a message that ChatGPT doesn't show.
+    """Return the role of the speaker, or None for a message that isn't part of the visible chat.
 
-    Hidden messages are instructions, tool calls and intermediate steps.
+    Such messages are instructions, tool calls and intermediate steps.
     """
     author = message.get("author")
     role = author.get("role") if isinstance(author, dict) else None
@@ -304,7 +304,7 @@ def _transcript_messages(
 ) -> Iterator[ImportedMessage]:
     """Yield the messages of a transcript.
 
-    If the file contains no times, the messages are dated one second apart, and the last one `now`.
+    If the file contains no times, the messages are dated one second apart, ending at `now`.
     """
     said = list(_split_transcript(lines))
     at, dated = now - timedelta(seconds=len(said)), False
@@ -338,7 +338,7 @@ def _speaker_line(line: str, *, number: int) -> _TranscriptMessage | None:
         return None
     rest = found["rest"].strip()
     has_colon = bool(found["colon"] or found["colon2"])
-    # Without a colon, a name counts only if it is bold or a heading and alone on its line.
+    # Without a colon, a name marks a speaker only if it is alone on its line and bold or a heading.
     if not has_colon and (rest or not (found["bold"] or line.startswith("#"))):
         return None
     role = USER if _IS_USER.match(found["who"]) else ASSISTANT
@@ -362,7 +362,7 @@ class ExportContents:
 
 
 def survey_export(path: Path) -> ExportContents:
-    """Read the whole file once, and return the number of its rows and its version.
+    """Read the whole file once, and return its row counts and its version.
 
     Raise `Invalid` if the file is broken or truncated, or was written by another version.
     """

@@ -1,8 +1,8 @@
-"""Unpack a file of any format and open it as rows grouped by kind, in the shape of our own export.
+"""Open a file of any supported format as rows grouped by kind, in the shape of our own export.
 
-The format is detected from the content. Reading a file twice gives the same rows: the first pass
-counts them and finds all errors, before anything is written. From a zip, only the file to import is
-unpacked.
+The format is detected from the content. A file is read twice, with the same rows each time: the
+first pass counts them and finds all errors, before anything is written. From a zip, only the file
+to import is unpacked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from foundation.errors import Invalid
 Row = Mapping[str, Any]
 Table = tuple[str, Iterable[Row]]
 _ITEMS_LOOKED_AT = 20
-# If none of the first non-empty lines, up to this number, is valid, the file isn't JSON lines.
+# A file is JSON lines if one of its first non-empty lines, up to this number, is a turn or message.
 _LINES_LOOKED_AT = 50
 _PORTION = 2_000
 # Limits and names for zip files.
@@ -158,7 +158,7 @@ def _detect_by_items(path: Path, prefix: str) -> tuple[Format, str]:
 
 
 def _detect_by_names(path: Path) -> tuple[Format, str]:
-    """Detect the format of a JSON object by its top-level names, without reading their values."""
+    """Detect the format of a JSON object by its field names, without loading it into memory."""
     for prefix, event, value in values.json_events(path):
         if prefix == "format" and value == exports.FORMAT:
             return Format.MEMORY_CENTER, ""
@@ -195,8 +195,8 @@ def read_people(
 ) -> Iterator[ImportedPerson]:
     """Yield the people of the file one by one; pass skipped parts to `report`.
 
-    Raise `Invalid` before the first person if the file is in none of the conversation formats.
-    `now` is the date from which the field `days_ago` counts back.
+    Raise `Invalid` when called, not during iteration, if the file is in none of the conversation
+    formats. `now` is the time from which the field `days_ago` counts back.
     """
     if _is_jsonl(path):
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
@@ -224,8 +224,8 @@ def unknown_format() -> Invalid:
 def _conversation_tables(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:
     """Yield the rows of the conversations in batches, grouped by kind.
 
-    The second item of each pair is the name of the conversation's owner, or "" if the file has only
-    one person.
+    The second item of each pair is the external id of the conversation's owner, or "" if the file
+    has only one person.
     """
     portion: dict[str, list[Row]] = {"conversation": [], "message": [], "turn": []}
     for number, (conversation, owner) in enumerate(found, start=1):

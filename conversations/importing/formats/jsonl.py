@@ -1,4 +1,4 @@
-"""JSON lines: our own plain format, which the demo data also uses, one turn or message per line.
+"""Our own JSON lines format, with one turn or message per line. The demo data uses it too.
 
 A turn has the fields of the body of `POST /turns`:
 
@@ -13,7 +13,7 @@ A single message has the fields of the body of `POST …/messages`:
 |---|---|
 | `user` / `user_id` | the person's `external_id`; default: the user who imports the file |
 | `name`, `language`, `timezone` | of the person; the first given value counts |
-| `conversation` / `conversation_id` | the client's own id; default: one conversation for all |
+| `conversation` / `conversation_id` | the client's own id; default: one for all lines |
 | `title`, `kind` / `conversation_kind` | of the conversation; the first given value counts |
 | `user_message`, `assistant_message` | a string, or `{content, created_at?, speaker?}` |
 | `user_message_id`, `assistant_message_id`, `message_id` | default: position in the conversation |
@@ -22,9 +22,10 @@ A single message has the fields of the body of `POST …/messages`:
 | `occurred_at` / `created_at` | ISO 8601; UTC if no time zone is given |
 | `days_ago` + `time` | alternative: that many days before today in `timezone`, at "HH:MM" |
 
-A line without a time is dated one second after the previous line of its conversation. Lines of
-several people and conversations may be mixed: people are returned in the order of their first line,
-and their messages in the order of the lines. Blank lines and unknown fields are ignored.
+A line without a time is dated one second after the previous line of its conversation; the first
+line of a conversation is then dated one day before the import. Lines of several people and
+conversations may be mixed: people are returned in the order of their first line, and their messages
+in the order of the lines. Blank lines and unknown fields are ignored.
 """
 
 from collections.abc import Iterator, Mapping
@@ -65,7 +66,7 @@ class _OpenConversation:
 
     @property
     def is_dated(self) -> bool:
-        """Return True if the time of the last message comes from the file."""
+        """Return True if the last message's time comes from the file or follows such a time."""
         return bool(self.messages) and next(reversed(self.messages.values())).dated
 
 
@@ -73,7 +74,8 @@ class _OpenConversation:
 class _MessageTime:
     """The time of a message.
 
-    `dated` is False if the file contains no time and `moment` was made up.
+    `dated` is False if neither this nor an earlier line of the conversation has a time; `moment` is
+    then made up.
     """
 
     moment: datetime
@@ -108,7 +110,7 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
 
 
 def _add_line(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
-    """Add the turn or message of one line. If an error is raised, nothing was added."""
+    """Add the turn or message of one line. If `BadRow` is raised, nothing was added."""
     given = _first_given(row, "user", "user_id")
     longest = values.EXTERNAL_ID_LENGTH
     external_id = "" if given is None else values.identifier(given, longest=longest)

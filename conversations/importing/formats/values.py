@@ -61,7 +61,7 @@ class Why(StrEnum):
 class Skipped:
     """A part of a file that was skipped, and the reason.
 
-    `where` is a line number, or a path of positions in the JSON.
+    `where` names the place, such as `line 3` or the JSON path `[0].session_1[3]`.
     """
 
     where: str
@@ -75,8 +75,8 @@ Report = Callable[[Skipped], None]
 class ImportedMessage:
     """A message read from a file. `client_id` is unique in its conversation.
 
-    `speaker` is a name, or "" if the file gives none. `dated` is False if the file contains no time
-    and `created_at` was made up.
+    `speaker` is a name, or "" if the file gives none. `dated` is False if `created_at` was made up,
+    because the file gives no time for it or anything before it in its conversation.
     """
 
     client_id: str
@@ -186,7 +186,7 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def text(value: object) -> str:
-    """Return the value if it is a non-empty text that PostgreSQL can store.
+    """Return the value if it is a non-blank string that PostgreSQL can store.
 
     Raise `BadRow` if it isn't, for instance if it contains NUL or a lone surrogate.
     """
@@ -224,7 +224,7 @@ def client_id(value: object) -> str:
 
 
 def unique(wanted: str, taken: Iterable[str]) -> str:
-    """Return `wanted`, or the first free name of `wanted-2`, `wanted-3`, …"""
+    """Return `wanted` if it is free, else the first free name among `wanted-2`, `wanted-3`, …"""
     used = set(taken)
     found, number = wanted, 2
     while found in used:

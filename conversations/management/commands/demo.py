@@ -16,8 +16,8 @@ from django.utils import timezone
 from conversations.importing import dialogues
 from conversations.importing.formats import file_rows, values
 from conversations.importing.formats.values import ImportedPerson, Skipped
-from conversations.management import learning
-from conversations.management.learning import Terminal
+from conversations.management import wait_for_learning
+from conversations.management.wait_for_learning import Terminal
 from foundation.errors import ApplicationError
 from memories.models import Memory, MemoryStatus
 from memories.writing import curation
@@ -73,14 +73,14 @@ class Command(BaseCommand):
             for source in sources:
                 people.append(self._load(source))
             if options["retry"]:
-                learning.retry(people)
+                wait_for_learning.retry(people)
             if not options["no_wait"]:
-                learning.wait(people, since=began, terminal=self._terminal)
+                wait_for_learning.wait(people, since=began, terminal=self._terminal)
                 if not options["paths"]:
                     apply_touches(SAMPLE / "touches.json", people=people)
         except KeyboardInterrupt:
             stopped = True
-        outcome = learning.outcome_of(people)
+        outcome = wait_for_learning.outcome_of(people)
         self._sum_up(people, outcome)
         self._show_logins(sources, people)
         if stopped:
@@ -125,7 +125,7 @@ class Command(BaseCommand):
 
         began = time.monotonic()
         try:
-            user = dialogues.account_of(source.person, external_id=source.external_id)
+            user = dialogues.find_or_create_account(source.person, external_id=source.external_id)
             loaded = dialogues.load_person(source.person, user=user, on_progress=show)
         except ApplicationError as error:
             raise CommandError(f"{name}: {error.message}") from error
@@ -135,7 +135,7 @@ class Command(BaseCommand):
         )
         return user
 
-    def _sum_up(self, people: Sequence[User], outcome: learning.Outcome) -> None:
+    def _sum_up(self, people: Sequence[User], outcome: wait_for_learning.Outcome) -> None:
         row = self._terminal.row
         self._terminal.say("")
         row("People 人物", str(len(people)))
@@ -191,7 +191,7 @@ def _free(username: str) -> str:
 
 
 def apply_touches(path: Path, *, people: Sequence[User]) -> None:
-    """Pin and tag the memories that contain the words listed in the file.
+    """Pin and tag active memories, which the file selects by words that they contain.
 
     Safe to repeat. Words that no memory contains are skipped.
     """

@@ -1,4 +1,4 @@
 """The endpoints that an unmodified mem0 client calls, served from our own memories.
 
-They may use all apps except their pages.
+This package may use all apps, but not their `pages` packages.
 """

@@ -75,7 +75,7 @@ def read_day(value: Any) -> tuple[datetime, datetime] | None:
 def read_expiry(value: Any) -> datetime | None:
     """Parse an expiry date; a date without a time means the end of that day in UTC.
 
-    `shown_expiry` does the reverse conversion.
+    `render_expiry` does the reverse conversion.
     """
     if value is None:
         return None
@@ -85,7 +85,7 @@ def read_expiry(value: Any) -> datetime | None:
     return read_time(value, field="expiration_date")
 
 
-def shown_expiry(value: datetime | None) -> str | None:
+def render_expiry(value: datetime | None) -> str | None:
     if value is None:
         return None
     value = value.astimezone(UTC)
@@ -202,8 +202,11 @@ def conditions(node: Node) -> Iterator[Condition]:
             yield from conditions(part)
 
 
-def names_in(node: Node, key: str) -> list[str]:
-    """Return the distinct names that a filter requires for `key`; `ANY` means all names."""
+def required_names(node: Node, key: str) -> list[str]:
+    """Return the distinct values that the filter gives for `key`, except under a NOT.
+
+    `ANY` stands for all values.
+    """
     found: list[str] = []
     for condition in conditions(node):
         if condition.key == key and condition.operator in ("eq", "in"):
@@ -212,18 +215,19 @@ def names_in(node: Node, key: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def names_somebody(node: Node) -> bool:
-    """Return whether the filter names a user, agent, app or run.
+def has_entity(node: Node) -> bool:
+    """Return whether the filter names a user, agent, app or run outside a NOT.
 
-    A filter that names none of these would match all memories.
+    Callers reject a filter that doesn't, since it could match all memories of a user.
     """
-    return any(names_in(node, key) for key in ENTITIES)
+    return any(required_names(node, key) for key in ENTITIES)
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:
     """Return the names of the user, agent, app and run in a filter, by key (`user_id` and so on).
 
-    Return None if the filter has any other condition.
+    Return None if the filter contains anything else: another condition or operator, an OR, a NOT
+    or the name `ANY`.
     """
     if isinstance(node, Condition):
         plain = node.key in ENTITIES and node.operator == "eq" and node.value != ANY
@@ -238,7 +242,7 @@ def plain_entities(node: Node) -> Mapping[str, str] | None:
 
 
 def query(node: Node, *, user_name: str) -> Q:
-    """Return the query for the memories of one user that match the filter.
+    """Convert the filter to a Django query for the memories of one user.
 
     `user_name` is the name by which clients know this user.
     """

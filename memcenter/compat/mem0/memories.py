@@ -70,7 +70,10 @@ class Given:
     until: datetime | None
 
     def labels(self) -> dict[str, Any]:
-        """Return the labels stored with each turn; all turns of a call share the label `call`."""
+        """Return the labels (key-value pairs) to store with each turn of this call.
+
+        The value of `call` is a new random id, which identifies all turns of the call.
+        """
         given: dict[str, Any] = {"call": made_ids.request_id(), **self.ids.labels}
         if self.metadata:
             given["metadata"] = dict(self.metadata)
@@ -116,9 +119,9 @@ def ids_of(body: Mapping[str, Any]) -> Ids:
 
 
 def pair_messages(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Pair each user message with the answer that follows it, as turns.
+    """Return turns, each of which pairs a user message with the answer that follows it.
 
-    A placeholder replaces a missing message or answer.
+    A placeholder stands in for a missing message or answer.
     """
     turns: list[tuple[str, str]] = []
     said: str | None = None
@@ -189,7 +192,7 @@ class AddView(Mem0View):
                 "message": "Memories stored as they are.",
                 "status": "SUCCEEDED",
                 "event_id": stored[0].public_id,  # already stored, so there is no operation
-                "results": [rendering.stored(memory) for memory in stored],
+                "results": [rendering.stored_memory(memory) for memory in stored],
             }
         )
 
@@ -207,7 +210,7 @@ class MemoriesView(Mem0View):
                 "count": count,
                 "next": _link(parsed, number + 1) if number * size < count else None,
                 "previous": _link(parsed, number - 1) if number > 1 else None,
-                "results": [rendering.found(match) for match in found],
+                "results": [rendering.found_memory(match) for match in found],
             }
         )
 
@@ -226,7 +229,8 @@ class SearchView(Mem0View):
         prepared = search.prepare_query(text.strip())
         threshold = _threshold(parsed.data.get("threshold"))
         found = memory_search.find_best(prepared, whose, what, limit=limit, threshold=threshold)
-        return Response({"results": [rendering.hit(match) for match in found]})
+        results = [{**rendering.found_memory(match), "score": match.score} for match in found]
+        return Response({"results": results})
 
 
 class DeleteAllView(Mem0View):
@@ -234,7 +238,7 @@ class DeleteAllView(Mem0View):
     def delete(self, parsed: ParsedRequest) -> Response:
         what = memory_search.parse_query_filters(parsed.data)
         whose = people.readers(parsed, what.tree)
-        first = memory_search.forget_of_each(whose, what.tree, key_id=parsed.key_id)
+        first = memory_search.forget_matching(whose, what.tree, key_id=parsed.key_id)
         event_id = first.public_id if first else None
         return Response({"message": "Memories deleted successfully!", "event_id": event_id})
 
@@ -242,20 +246,20 @@ class DeleteAllView(Mem0View):
 class MemoryView(Mem0View):
     @endpoint(summary="One memory", answers={})
     def get(self, parsed: ParsedRequest) -> Response:
-        user = people.of_memory(parsed, parsed.ids["memory_id"])
+        user = people.owner_of_memory(parsed, parsed.ids["memory_id"])
         with as_user(user):
             row = selectors.memory_of(user, parsed.ids["memory_id"], with_bin=False)
         return Response(rendering.memory(row, user=user))
 
     @endpoint(summary="Change a memory", answers={}, idempotent=False)
     def put(self, parsed: ParsedRequest) -> Response:
-        user = people.of_memory(parsed, parsed.ids["memory_id"])
+        user = people.owner_of_memory(parsed, parsed.ids["memory_id"])
         row = change(parsed.ids["memory_id"], parsed.data, user=user)
         return Response(rendering.memory(row, user=user))
 
     @endpoint(summary="Forget a memory", answers={})
     def delete(self, parsed: ParsedRequest) -> Response:
-        user = people.of_memory(parsed, parsed.ids["memory_id"])
+        user = people.owner_of_memory(parsed, parsed.ids["memory_id"])
         with as_user(user, changing=True):
             row = selectors.memory_of(user, parsed.ids["memory_id"])
             memory_forgets.forget_memory(user=user, memory=row, requested_by_key=parsed.key_id)
@@ -265,7 +269,7 @@ class MemoryView(Mem0View):
 class HistoryView(Mem0View):
     @endpoint(summary="List the earlier texts of a memory", answers={})
     def get(self, parsed: ParsedRequest) -> Response:
-        user = people.of_memory(parsed, parsed.ids["memory_id"])
+        user = people.owner_of_memory(parsed, parsed.ids["memory_id"])
         with as_user(user):
             row = selectors.memory_of(user, parsed.ids["memory_id"])
             versions = list(selectors.versions_of(row).order_by("number"))
@@ -284,7 +288,7 @@ def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
 def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> list[Memory]:
     """Update memories as `change` does; `given` maps their ids to the changes.
 
-    If one of them can't be changed, none is.
+    If one memory can't be changed, none of them is changed.
     """
     prepared = []
     for memory_id, one in given.items():
@@ -337,8 +341,8 @@ def _record(given: Given, *, user: User) -> Operation:
 def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
     """Yield the user message and the answer of each turn.
 
-    Only the last turn counts as new, since clients resend earlier messages. A `timestamp` in the
-    call applies to all turns.
+    Clients resend earlier messages, so only the last turn is marked as told just now; the others
+    are marked as undated. If the call contains a `timestamp`, all turns are marked as dated.
     """
     pairs = pair_messages(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):

@@ -96,7 +96,7 @@ def page(
 
 
 def find_for_summary(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
-    """Return the number of matching memories, and the newest of them for a summary.
+    """Return the number of matching memories, and up to `most` of the newest for a summary.
 
     Users whose long-term memory is switched off are left out.
     """
@@ -116,9 +116,10 @@ def find_best(
     limit: int,
     threshold: float,
 ) -> list[Found]:
-    """Return the memories that match a query best, with the highest score first.
+    """Return the memories that best match a query, highest score first.
 
-    A trace with the query and the results is recorded for each user whose memories are searched.
+    Users whose long-term memory is switched off are left out. For each of the other users, a trace
+    with the query and the results is recorded.
     """
     found: list[Found] = []
     for user in people:
@@ -157,8 +158,8 @@ def _best_of(
 def parse_query_filters(body: Mapping[str, Any]) -> Wanted:
     """Parse the filters in a query string, where objects are written as text.
 
-    Raise `Invalid` if a user, agent, app or run has an empty name. Ignoring an empty name would
-    make the filter match more memories.
+    Raise `Invalid` if a filter is invalid. This includes an empty name of a user, agent, app or
+    run: ignoring it would make the filter match more memories.
     """
     given: dict[str, Any] = {
         key: filters.read_name(body[key], field=key) for key in filters.ENTITIES if key in body
@@ -169,17 +170,18 @@ def parse_query_filters(body: Mapping[str, Any]) -> Wanted:
     return parse_filters(given)
 
 
-def forget_of_each(people: Sequence[User], tree: Node, *, key_id: int | None) -> Operation | None:
-    """Forget the memories of each user that match a filter; return the first of the operations."""
+def forget_matching(people: Sequence[User], tree: Node, *, key_id: int | None) -> Operation | None:
+    """Forget each user's memories that match a filter; return the first enqueued operation."""
     begun = [_forget(user, tree, key_id=key_id) for user in people]
     return next((operation for operation in begun if operation is not None), None)
 
 
 def _forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
-    """Forget the user's memories that match a filter, whatever their state.
+    """Forget the user's memories that match a filter, whatever their status.
 
-    If the filter consists of names only, also forget the conversations recorded under these names.
-    Return the first of the enqueued operations, or None if nothing matched.
+    If the filter consists only of names (of a user, agent, app or run), also forget the
+    conversations that `add` recorded under these names. Return the first of the enqueued
+    operations, or None if nothing matched.
     """
     with as_user(user, changing=True):
         matching = filters.query(tree, user_name=name_of(user))

@@ -46,8 +46,8 @@ class EntitiesView(Mem0View):
         bound = parsed.key.user_id if parsed.key else None
         with as_system():
             whose = User.objects.filter(Q(pk=bound) if bound else _REACHABLE)
-            # Users come last: `reset` deletes in this order, and deleting a user deletes their
-            # keys.
+            # Users come last: mem0's `reset` deletes the entities in this order, and deleting a
+            # user also deletes the user's API keys.
             results = [
                 *(entity for kind in _ENTITY_KINDS for entity in _named(kind, whose)),
                 *_users(whose),
@@ -55,7 +55,7 @@ class EntitiesView(Mem0View):
         totals = {f"total_{kind}s": 0 for kind in ("user", *_ENTITY_KINDS)}
         for entity in results:
             totals[f"total_{entity['type']}s"] += 1
-        return Response({**_whole(results), **totals})
+        return Response({**_single_page(results), **totals})
 
 
 class EntityView(Mem0View):
@@ -91,7 +91,7 @@ class BatchView(Mem0View):
         listed = _listed(parsed)
         whose = _whose(parsed, listed)
         by_user: dict[User, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
-        for item in listed:  # of several items for one memory, the last value of a field counts
+        for item in listed:  # if a memory is listed twice, the last value of each field wins
             by_user[whose[item["memory_id"]]][item["memory_id"]].update(item)
         for user, items in by_user.items():
             memories.change_several(items, user=user)
@@ -129,10 +129,12 @@ class ExportsView(Mem0View):
 class ExportView(Mem0View):
     @endpoint(summary="Get the memories of an export", answers={}, scope=Scope.EXPORT)
     def post(self, parsed: ParsedRequest) -> Response:
-        what = memory_search.parse_filters(_kept(parsed))
+        what = memory_search.parse_filters(_export_parameters(parsed))
         whose = people.readers(parsed, what.tree)
         count, found = memory_search.page(whose, what, number=1, size=_EXPORTED)
-        return Response({"memories": [rendering.found(match) for match in found], "count": count})
+        return Response(
+            {"memories": [rendering.found_memory(match) for match in found], "count": count}
+        )
 
 
 class SummaryView(Mem0View):
@@ -157,7 +159,7 @@ class FeedbackView(Mem0View):
         if not isinstance(reason, str) or len(reason) > 2_000:
             raise Invalid.field("feedback_reason", "Must be text of at most 2,000 characters.")
         memory_id = _id(data.get("memory_id"))
-        user = people.of_memory(parsed, memory_id)
+        user = people.owner_of_memory(parsed, memory_id)
         with as_user(user, changing=True):
             row = selectors.memory_of(user, memory_id, with_bin=False)
             rated = _RATINGS[rating] if rating else None
@@ -176,7 +178,7 @@ class EventsView(Mem0View):
             with as_user(user):
                 rows += operation_selectors.operations_of(user).order_by("-pk")[:100]
         results = [rendering.event(row, results=[]) for row in rows]
-        return Response(_whole(results))
+        return Response(_single_page(results))
 
 
 class EventView(Mem0View):
@@ -209,7 +211,7 @@ class AbsentView(Mem0View):
     post = put = patch = delete = get
 
 
-def _whole(results: list[Any]) -> dict[str, Any]:
+def _single_page(results: list[Any]) -> dict[str, Any]:
     return {"count": len(results), "next": None, "previous": None, "results": results}
 
 
@@ -243,11 +245,11 @@ def _whose(parsed: ParsedRequest, listed: list[dict[str, Any]]) -> dict[str, Use
     if wanted - set(owners):
         raise NotFound("This memory doesn’t exist.")
     for user in set(owners.values()):
-        people.check_reach(parsed, user)
+        people.check_access(parsed, user)
     return owners
 
 
-def _kept(parsed: ParsedRequest) -> dict[str, Any]:
+def _export_parameters(parsed: ParsedRequest) -> dict[str, Any]:
     made = parsed.data.get("memory_export_id")
     if made is None:
         return dict(parsed.data)
@@ -259,14 +261,14 @@ def _kept(parsed: ParsedRequest) -> dict[str, Any]:
 
 
 def _stored_at_once(parsed: ParsedRequest, memory_id: str) -> dict[str, Any]:
-    user = people.of_memory(parsed, memory_id)
+    user = people.owner_of_memory(parsed, memory_id)
     with as_user(user):
         row = selectors.memory_of(user, memory_id)
     return {
         "id": memory_id,
         "event_type": "ADD",
         "status": "SUCCEEDED",
-        "results": [rendering.stored(row)],
+        "results": [rendering.stored_memory(row)],
         "created_at": row.created_at,
         "completed_at": row.created_at,
         "latency": 0.0,
@@ -292,7 +294,7 @@ def _learned(rows: list[Operation], user: User) -> list[dict[str, Any]]:
     entries = [entry for row in rows for entry in row.result.get("memories", ())]
     known = selectors.memories_by_ids(user, [entry["id"] for entry in entries])
     return [
-        rendering.learned(entry["result"], known[entry["id"]])
+        rendering.learned_memory(entry["result"], known[entry["id"]])
         for entry in entries
         if entry["id"] in known
     ]
@@ -308,7 +310,7 @@ def _forget_user(parsed: ParsedRequest, name: str) -> Operation:
 def _forget_named(parsed: ParsedRequest, kind: str, name: str) -> Operation | None:
     tree = parse({f"{kind}_id": name})
     whose = _people_of(parsed, kind, name, tree)
-    return memory_search.forget_of_each(whose, tree, key_id=parsed.key_id)
+    return memory_search.forget_matching(whose, tree, key_id=parsed.key_id)
 
 
 def _people_of(parsed: ParsedRequest, kind: str, name: str, tree: Joined) -> list[User]:
@@ -378,6 +380,6 @@ urlpatterns = [
     path("v1/events/", EventsView.as_view()),
     path("v1/event/<str:op_id>/", EventView.as_view()),
     path("v2/profiles/<path:rest>", AbsentView.as_view()),
-    # These paths look like ours but aren't part of our API.
+    # These paths of mem0 look like our own API but aren't part of it.
     re_path(r"^api/v1/(?:orgs|webhooks)/.+/$", AbsentView.as_view()),
 ]

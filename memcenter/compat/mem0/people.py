@@ -1,7 +1,7 @@
 """The base view for mem0's client, and the lookup of the user that a call is about.
 
-A key bound to a user may access only that user. A call about a memory id belongs to the owner of
-the memory. A call that names only an agent, app or run, or nobody at all, belongs to the default
+A key bound to a user may access only that user. A call that contains a memory id concerns the owner
+of the memory. A call that names only an agent, app or run, or nobody at all, concerns the default
 user, but is rejected if its key has `requires_user`.
 """
 
@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from foundation.errors import Invalid, NotFound
-from memcenter.compat.mem0.filters import ANY, Joined, names_in, names_somebody
+from memcenter.compat.mem0.filters import ANY, Joined, has_entity, required_names
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, read
 from memcenter.rest.endpoint import CREATE, Endpoint, ParsedRequest
@@ -31,7 +31,7 @@ _MOST = 100
 
 
 def name_of(user: User) -> str:
-    """Return the name by which clients know a user: the external id or else the login name."""
+    """Return the name by which clients know a user: the external id, login name or subject id."""
     return user.external_id or user.username or str(user.subject)
 
 
@@ -62,9 +62,9 @@ def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
     runs, the default user. Raise `Invalid` if the filter names no user, agent, app or run, if it
     names too many users, or if it asks for all users with an unbound key.
     """
-    if not names_somebody(tree):
+    if not has_entity(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
-    names, bound = names_in(tree, "user_id"), parsed.bound_user
+    names, bound = required_names(tree, "user_id"), parsed.bound_user
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
             raise NotFound("This user doesn’t exist.")
@@ -86,7 +86,7 @@ def find(name: str) -> User | None:
         return None
 
 
-def of_memory(parsed: ParsedRequest, memory_id: str) -> User:
+def owner_of_memory(parsed: ParsedRequest, memory_id: str) -> User:
     """Return the owner of a memory. Raise `NotFound` if the key may not access this user."""
     bound = parsed.bound_user
     if bound is None:
@@ -108,7 +108,7 @@ def entity(parsed: ParsedRequest, name: str) -> User:
 
 
 def check_named(parsed: ParsedRequest) -> None:
-    """Raise `Invalid` if the API key requires every call to name a user.
+    """Raise `Invalid` if the API key isn't bound to a user and requires calls to name one.
 
     Use this for calls that name no user.
     """
@@ -126,7 +126,7 @@ def _counted(parsed: ParsedRequest, user: User) -> User:
     return user
 
 
-def check_reach(parsed: ParsedRequest, user: User) -> None:
+def check_access(parsed: ParsedRequest, user: User) -> None:
     """Raise `NotFound` if the key may not access this user."""
     bound = parsed.bound_user
     if bound is None:

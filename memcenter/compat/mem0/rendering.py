@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from memcenter.compat.mem0.filters import shown_expiry
+from memcenter.compat.mem0.filters import render_expiry
 from memcenter.compat.mem0.memory_search import Found
 from memcenter.compat.mem0.people import name_of
 from memories.models import Memory, MemoryVersion
@@ -36,19 +36,15 @@ def memory(row: Memory, *, user: User) -> dict[str, Any]:
         "categories": row.tags,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
-        "expiration_date": shown_expiry(row.valid_until),
+        "expiration_date": render_expiry(row.valid_until),
     }
 
 
-def found(match: Found) -> dict[str, Any]:
+def found_memory(match: Found) -> dict[str, Any]:
     return memory(match.memory, user=match.user)
 
 
-def hit(match: Found) -> dict[str, Any]:
-    return {**found(match), "score": match.score}
-
-
-def stored(row: Memory) -> dict[str, Any]:
+def stored_memory(row: Memory) -> dict[str, Any]:
     return {
         "id": row.public_id,
         "memory": row.content,
@@ -112,8 +108,8 @@ def event(row: Operation, *, results: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def learned(result: str, row: Memory) -> dict[str, Any]:
-    return {**stored(row), "event": _EVENT.get(result, "ADD")}
+def learned_memory(result: str, row: Memory) -> dict[str, Any]:
+    return {**stored_memory(row), "event": _EVENT.get(result, "ADD")}
 
 
 def _kind_of(kind: str) -> str:

@@ -1,4 +1,4 @@
 """A proxy for OpenAI's API that adds memories to requests and records the conversation.
 
-It may use all apps except their pages.
+This package may use all apps, but not their `pages` packages.
 """

@@ -33,14 +33,17 @@ MODEL = "memcenter-demo"
 
 
 def demo_answer(exchange: Exchange | None, body: Mapping[str, Any]) -> HttpResponseBase:
-    """Answer with the built-in demo assistant, and record the turn."""
+    """Answer with the built-in demo assistant, and record the turn.
+
+    Nothing is recorded if `exchange` is None, its user isn't stored or it isn't to be kept.
+    """
     text = demo_assistant.answer("", remembered=[]) if exchange is None else _exchanged(exchange)
     usage = _usage(exchange.said.text if exchange else "", text)
     if body.get("stream"):
         options = body.get("stream_options")
         wanted = isinstance(options, dict) and bool(options.get("include_usage"))
         events = _events(text, usage=usage if wanted else None)
-        return streaming(events, content_type="text/event-stream")
+        return stream_response(events, content_type="text/event-stream")
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     whole = _head("chat.completion") | {"choices": [choice], "usage": usage}
@@ -56,7 +59,7 @@ def _exchanged(exchange: Exchange) -> str:
     thread = chat_messages.ask(text, user=user, conversation=conversation)
     prepared = thread.prepare()
     reply = answer_text.demo_answer(prepared)
-    with suppress(NotFound, Conflict):  # forgotten meanwhile, or another request came in between
+    with suppress(NotFound, Conflict):  # forgotten in the meantime, or another request was first
         thread.keep(prepared, MessageInput(reply, role=Role.ASSISTANT))
     if isinstance(conversation, TemporaryConversation) and not exchange.kept:
         temporary.erase(conversation)
@@ -163,7 +166,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     return {
         "Authorization": f"Bearer {endpoint.api_key or 'none'}",
         "Content-Type": "application/json",
-        **telemetry.passed_on(),
+        **telemetry.outgoing_headers(),
     }
 
 
@@ -171,11 +174,11 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 def _client(timeout: float) -> httpx2.Client:
     """Return an HTTP client that keeps connections open.
 
-    The client follows no redirects, since a redirect would leak the server's API key.
+    The client follows no redirects, since a redirect could send the messages to another server.
     """
     return httpx2.Client(timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)))
 
 
-def streaming(chunks: Iterator[bytes], *, content_type: str) -> StreamingHttpResponse:
+def stream_response(chunks: Iterator[bytes], *, content_type: str) -> StreamingHttpResponse:
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(chunks, content_type=content_type, headers=headers)

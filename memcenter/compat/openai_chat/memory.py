@@ -18,8 +18,8 @@ from django.db import Error, connection
 from redis.exceptions import RedisError
 
 from conversations import selectors
-from conversations.block import context
-from conversations.block.context import Context, Wanted
+from conversations.block import builder
+from conversations.block.builder import Context, Wanted
 from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.recording import conversation_names, temporary, turns
 from conversations.recording.turns import MessageInput
@@ -66,11 +66,13 @@ def thread_id(said: Said, *, user: User) -> str:
     return f"chat-{_mark(user, said.first)}"
 
 
-def recalled(exchange: Exchange) -> Recalled:
-    """Return the memory block for a turn, or an empty block if recall fails or takes too long.
+def recall_block(exchange: Exchange) -> Recalled:
+    """Return the memory block for a turn.
 
-    Computing the embedding may take at most `MEMCENTER_RECALL_PATIENCE` seconds. Each SQL statement
-    after that may take at most the seconds that are left.
+    The block is empty if the user isn't stored, or if recall fails or takes too long.
+
+    Computing the embedding may take at most `MEMCENTER_RECALL_PATIENCE` seconds. After that, each
+    SQL statement may take at most the remaining time.
     """
     if exchange.user.pk is None:  # unknown user: a temporary chat creates no user
         return Recalled()
@@ -94,8 +96,9 @@ def recalled(exchange: Exchange) -> Recalled:
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
     """Record the turn, unless it is already recorded (a client may repeat a request).
 
-    An answer that was cut off or that contains tool calls is stored as an incomplete message,
-    without a turn.
+    Nothing is recorded if `exchange.kept` is false or the answer has no text. Outside temporary
+    chats, an answer that isn't `finished` (it was cut off or contains tool calls) is stored as an
+    incomplete message, without a turn.
     """
     if not exchange.kept or not answer.strip():
         return
@@ -122,19 +125,19 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
             user=exchange.user, external_id=exchange.thread, kind=exchange.kind
         )
         return Recalled(
-            context.build(prepared, user=user, conversation=thread, wanted=wanted).block
+            builder.build(prepared, user=user, conversation=thread, wanted=wanted).block
         )
     kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
-    found = context.build(prepared, user=user, conversation=kept, wanted=wanted)
+    found = builder.build(prepared, user=user, conversation=kept, wanted=wanted)
     covered = _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0
     return Recalled(found.block, covered)
 
 
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
-    """Return how many messages at the start of the request the summary replaces.
+    """Return the number of messages at the start of the request that the summary replaces.
 
-    A turn is replaced only if the summary covers the whole turn, and if the request in which the
-    turn was recorded started with the same messages.
+    A turn is replaced only if the summary covers the whole turn, and if the request that recorded
+    the turn started with the same messages.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(item.type != "summary" for item in found.items):
@@ -185,7 +188,7 @@ def _inputs(
 def _embedding() -> ThreadPoolExecutor:
     """Return the thread pool of this process that computes embeddings.
 
-    With a separate thread, a request can stop waiting for a slow embedding server.
+    Since other threads compute them, a request can stop waiting for a slow embedding server.
     """
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
 

@@ -42,7 +42,7 @@ def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     return messages
 
 
-def said_in(messages: Sequence[Message]) -> Said | None:
+def newest_user_message(messages: Sequence[Message]) -> Said | None:
     """Return the newest user message, or None if there is none or it has no text."""
     asked = [number for number, message in enumerate(messages) if message["role"] == "user"]
     if not asked or not (text := text_of(messages[asked[-1]].get("content")).strip()):
@@ -67,13 +67,13 @@ def text_of(content: Any) -> str:
     return "\n".join(part for part in texts if isinstance(part, str)).replace("\x00", "")
 
 
-def without_first(messages: Sequence[Message], count: int) -> list[Message]:
+def drop_first_messages(messages: Sequence[Message], count: int) -> list[Message]:
     """Return the messages without the first `count`, but keep system and developer messages."""
     kept = [message for message in messages[:count] if message["role"] in _INSTRUCTIONS]
     return [*kept, *messages[count:]]
 
 
-def with_block(messages: Sequence[Message], block: str) -> list[Message]:
+def insert_block(messages: Sequence[Message], block: str) -> list[Message]:
     """Return the messages with the memory block in the system message at the beginning.
 
     If the request begins with a system or developer message, the block is appended to that message,

@@ -1,4 +1,4 @@
-"""OpenAI's endpoints for chat completions (here with memory), models and embeddings.
+"""OpenAI's endpoints for chat completions (with memory added), models and embeddings.
 
 For a chat completion, memories are recalled, the request is forwarded, and the turn is recorded.
 """
@@ -20,15 +20,15 @@ from conversations.models import ConversationKind
 from foundation.errors import ApplicationError, Invalid, ProviderError
 from foundation.text import tokens
 from memcenter.compat.openai_chat import answers, memory
-from memcenter.compat.openai_chat.answers import Forwarded, forward, streaming
+from memcenter.compat.openai_chat.answers import Forwarded, forward, stream_response
 from memcenter.compat.openai_chat.memory import Exchange, Recalled
 from memcenter.compat.openai_chat.protocol import (
     Streamed,
     WholeAnswer,
+    drop_first_messages,
+    insert_block,
     messages_of,
-    said_in,
-    with_block,
-    without_first,
+    newest_user_message,
 )
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, routes
@@ -84,17 +84,17 @@ class ChatCompletionsView(OpenAIView):
             return answers.demo_answer(exchange, body)
         place = _share.take()
         try:
-            known = memory.recalled(exchange) if exchange is not None else Recalled()
+            known = memory.recall_block(exchange) if exchange is not None else Recalled()
             if known.block:
-                rest = without_first(messages, known.covered)
-                body = {**body, "messages": with_block(rest, known.block)}
+                rest = drop_first_messages(messages, known.covered)
+                body = {**body, "messages": insert_block(rest, known.block)}
                 raw = orjson.dumps(body)
             raw = raw if body.get("model") else orjson.dumps({**body, "model": settings.MODEL_NAME})
             answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=raw)
         except BaseException:
             place.close()
             raise
-        response = _passed_on(answer, exchange, place)
+        response = _forward_answer(answer, exchange, place)
         if known.covered:
             response[COMPACTED_HEADER] = str(known.covered)
         return response
@@ -103,7 +103,10 @@ class ChatCompletionsView(OpenAIView):
 class ModelsView(OpenAIView):
     @endpoint(summary="List the available models", answers={}, idempotent=False)
     def get(self, parsed: ParsedRequest) -> HttpResponseBase:
-        """Return the model server's list of models, or the configured model if the call fails."""
+        """Return the model server's list of models.
+
+        If the call fails, return only the configured model; without a server, the demo model.
+        """
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
         try:
@@ -144,8 +147,8 @@ class EmbeddingsView(OpenAIView):
 def body_of(parsed: ParsedRequest) -> tuple[bytes, dict[str, Any]]:
     """Return the request body, raw and parsed.
 
-    Raise `ApplicationError` if the body is too large. The limit is higher than for other calls,
-    since a chat may contain images.
+    Raise `ApplicationError` if the body is too large, and `Invalid` if it isn't a JSON object. The
+    limit is higher than for other calls, since a chat may contain images.
     """
     limit = settings.MAX_CHAT_BODY_BYTES
     raw = parsed.request._request.read(limit + 1)
@@ -155,7 +158,11 @@ def body_of(parsed: ParsedRequest) -> tuple[bytes, dict[str, Any]]:
 
 
 def person(parsed: ParsedRequest, body: dict[str, Any], *, brief: bool) -> User:
-    """Return the user named in the header or in the body, or the user to whom the key is bound."""
+    """Return the user named in the header or in the body, or the user to whom the key is bound.
+
+    An unknown user is created or, with `brief`, returned without being stored. Raise `Invalid` if
+    the key isn't bound and no user is named.
+    """
     named = parsed.request.headers.get(USER_HEADER, body.get("user"))
     if named == "":
         raise Invalid.field("user", "The text must not be empty.")
@@ -175,7 +182,7 @@ def _exchange(parsed: ParsedRequest, body: Mapping[str, Any]) -> Exchange | None
     kept = body.get("store") is not False
     user = person(parsed, dict(body), brief=brief or not kept)
     users.check_not_being_forgotten(user)
-    said = said_in(body["messages"])
+    said = newest_user_message(body["messages"])
     if said is None:
         return None
     thread = headers.get(CONVERSATION_HEADER) or memory.thread_id(said, user=user)
@@ -185,10 +192,12 @@ def _exchange(parsed: ParsedRequest, body: Mapping[str, Any]) -> Exchange | None
     return Exchange(user, thread, said, brief=brief, kept=kept, kind=kind)
 
 
-def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -> HttpResponseBase:
+def _forward_answer(
+    answer: Forwarded, exchange: Exchange | None, place: ExitStack
+) -> HttpResponseBase:
     if answer.streams:
         stream = ForwardedStream(answer, exchange, place)
-        return streaming(stream, content_type=answer.content_type)
+        return stream_response(stream, content_type=answer.content_type)
     reader = WholeAnswer()
     try:
         for chunk in answer.chunks():

@@ -1,4 +1,4 @@
-"""The English formats of dates and times in the pages: 26 November 2026, 14:02."""
+"""The English date and time formats of the pages, such as 26 November 2026, 14:02."""
 
 DATE_FORMAT = "j F Y"
 SHORT_DATE_FORMAT = "j M Y"

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from foundation.embedded import backup
-from foundation.embedded.backup import where_it_is
+from foundation.embedded.backup import configured_instance
 
 
 class Command(BaseCommand):
@@ -16,7 +16,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         target: Path = options["file"]
         try:
-            backup.write(target, where=where_it_is())
+            backup.write(target, where=configured_instance())
         except backup.BackupError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{target}: {target.stat().st_size:,} bytes. It holds what people said.")

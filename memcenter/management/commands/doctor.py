@@ -61,7 +61,10 @@ _PORTS_TRIED = 50
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `advice` is set only if the check failed."""
+    """The result of one check.
+
+    `advice` is set only if the check failed; `is_made` is false if the check was skipped.
+    """
 
     subject: str
     text: str
@@ -112,7 +115,7 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
 
 
 def _refuse_files_of_others(folder: DataFolder) -> None:
-    """Raise `PermissionError` if the data folder contains a file that we can't change.
+    """Raise `PermissionError` if we can't read and write an entry of the data or log folder.
 
     Such files were usually created by root.
     """

@@ -26,7 +26,7 @@ class Command(makemessages.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         gathered = settings.BASE_DIR / "memcenter" / "said_by_services.py"
-        lines = [f"gettext_noop({text!r})\n" for text in sorted(set(said_by_services()))]
+        lines = [f"gettext_noop({text!r})\n" for text in sorted(set(service_error_messages()))]
         gathered.write_text("".join(lines), encoding="utf-8")
         try:
             super().handle(*args, **options)
@@ -34,7 +34,7 @@ class Command(makemessages.Command):
             gathered.unlink()
 
 
-def said_by_services() -> Iterator[str]:
+def service_error_messages() -> Iterator[str]:
     """Yield the error messages that the services of all apps raise, for translation.
 
     Messages with inserted values are left out, since they can't be translated. Also yield the

@@ -13,7 +13,7 @@ from django.db import connection
 
 from foundation import places
 from foundation.embedded import backup
-from foundation.embedded.backup import migrate_if_needed, where_it_is
+from foundation.embedded.backup import configured_instance, migrate_if_needed
 from foundation.embedded.folder import DataFolder, FolderBusy
 from ops.access import as_system
 from ops.models import SignInLink
@@ -30,12 +30,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            where = where_it_is()
+            where = configured_instance()
             with _nothing_runs(where.data):
                 connection.close()
                 manifest = backup.read(options["file"], where=where, replace=options["replace"])
-                migrate_if_needed(backup_first=False)  # the restored backup still exists
-                cache.clear()  # it belongs to the replaced data
+                migrate_if_needed(backup_first=False)  # the backup being restored still exists
+                cache.clear()  # its content belongs to the replaced data
                 with as_system():
                     webhook_events.hold_deliveries()
                     SignInLink.objects.all().delete()

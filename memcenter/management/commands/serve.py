@@ -37,8 +37,8 @@ _LOGIN = """\
 
 """
 
-# Modules that the programs import at their start. They are imported before the fork, so that they
-# are loaded only once.
+# Modules that the programs import at startup. They are imported before the fork, so that all
+# programs share one copy in memory.
 _OF_PROGRAMS = (
     *("celery.apps.worker", "celery.apps.beat", "celery.concurrency.prefork"),
     *(
@@ -80,7 +80,7 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
-        self.stdout.flush()  # a reader of a pipe would wait otherwise
+        self.stdout.flush()  # a pipe's reader would have to wait otherwise
 
 
 @plain_errors("Memory Center can't be started")

@@ -11,7 +11,7 @@ from ops.models import User
 
 
 class Command(BaseCommand):
-    """Replaces Django's command, which would write neither to the audit log nor to the ledger."""
+    """A replacement for Django's command, since that one bypasses the audit log and the ledger."""
 
     help = "Change the password of a login and end its sessions."
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         if password != getpass.getpass("The same again: "):
             raise CommandError("The two are not the same; nothing was changed.")
         try:
-            with as_system(), audit_log.acting_as("operator", "command"):
+            with as_system(), audit_log.use_actor("operator", "command"):
                 users.change_password(user=user, password=password)
         except Invalid as error:
             raise CommandError(" ".join(error.fields["password"])) from error

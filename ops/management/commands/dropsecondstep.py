@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("username")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_system(), audit_log.acting_as("operator", "command"):
+        with as_system(), audit_log.use_actor("operator", "command"):
             user = User.objects.filter(username=options["username"]).first()
             if user is None or not sign_ins.turn_off_second_factor(user):
                 raise CommandError(f"There is no login {options['username']} with a second step.")

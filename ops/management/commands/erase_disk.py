@@ -11,7 +11,7 @@ class Command(BaseCommand):
     help = "Erase forgotten data from the files of the data folder now."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if not cluster.is_here():
+        if not cluster.is_cluster_local():
             raise CommandError("The database's files are not in the data folder.")
         with as_system():
             operation = disk_erasure.request()

@@ -74,14 +74,14 @@ def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
         kept = kept.filter(public_id=options["operation"])
     if user is not None:
         kept = kept.filter(subject=user.subject)
-    found = [_of(operation) for operation in kept.order_by("pk")]
+    found = [_scan_operation(operation) for operation in kept.order_by("pk")]
     whose = ScannedPerson(user.pk if user else None, user.subject if user else None)
     nothing = Erased(Fingerprints(b"", []), {}, ())
     return found or [residue_scan.scan(whose, nothing)]
 
 
-def _of(operation: Operation) -> Scan:
+def _scan_operation(operation: Operation) -> Scan:
     subject = operation.subject
     user = User.objects.filter(subject=subject).first() if subject else None
     whose = ScannedPerson(user.pk if user else None, operation.subject, since=operation.created_at)
-    return residue_scan.scan(whose, erased_hashes.erased_by(operation))
+    return residue_scan.scan(whose, erased_hashes.erased_hashes_of(operation))

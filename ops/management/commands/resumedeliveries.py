@@ -11,7 +11,7 @@ class Command(BaseCommand):
     help = "After restoring a backup: resume webhook deliveries."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_system(), audit_log.acting_as("operator", "command"):
+        with as_system(), audit_log.use_actor("operator", "command"):
             resumed = webhook_events.resume_deliveries()
         if resumed:
             self.stdout.write("Webhooks are told again, also of what waited.")

@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with as_system(), audit_log.acting_as("operator", "command"):
+            with as_system(), audit_log.use_actor("operator", "command"):
                 user = User.objects.filter(username=options["username"]).first()
                 if user is None:
                     raise CommandError(f"There is no login {options['username']}.")

@@ -1,7 +1,7 @@
 """The common parts of every forget operation.
 
-These functions hide exports and stored responses, count the rows that each step erases, and issue
-the receipt.
+These functions hide exports, blank stored responses, count the rows that each step erases, and
+issue the receipt.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ FORGET_KINDS = (
 )
 STILL_SAID = "still_said"  # payload key: how many kept messages state the forgotten content
 STILL_SAYING = "still_saying"  # payload key: the keys of these messages
-STILL_IN = "still_in"  # payload key: how many of each kind of kept row repeat the content
+STILL_IN = "still_in"  # payload key: how many kept rows repeat the content, by kind
 LEDGER = "ledger"  # payload key: the target for the ledger
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
 
-def begin(
+def enqueue_forget(
     kind: Kind,
     *,
     user: User,
@@ -63,11 +63,11 @@ def begin(
     requested_by_key: int | None = None,
     target: Mapping[str, Any] | None = None,
 ) -> Operation:
-    """Enqueue a forget operation, in the transaction that called `start` and hid the rows.
+    """Enqueue a forget operation, in the transaction of `register_forget` that hid the rows.
 
-    Hides exports and stored responses of the person, and cancels queued operations that match
-    `about`. `payload` may contain only ids and counts, and `target` only ids. `target` is written
-    to the ledger, so its ids must still be valid after an older state of the database was restored.
+    Hides the affected exports, blanks the person's stored responses, and cancels queued operations
+    that match `about`. `payload` and `target` must not contain any text of the person. `target` is
+    written to the ledger, so its ids must still be valid after an older backup is restored.
     """
     exports.hide_exports(user=user, conversations=affected_conversations(kind, payload))
     _blank_answers(user)
@@ -87,8 +87,8 @@ def begin(
     return operation
 
 
-def start(user: User) -> None:
-    """Lock the person. Call this before reading any row to forget.
+def register_forget(user: User) -> None:
+    """Lock the person, and count the request. Call this before reading any row to forget.
 
     The lock waits for transactions that have read data and are still writing, so that the rows they
     write are forgotten too. Later transactions write nothing until this transaction ends.
@@ -173,10 +173,11 @@ def remember(
     rows: Callable[[], Iterable[QuerySet[Any]]],
     staying: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """Prepare the erasure: write the ledger, and store hashes and ids for the residue scan.
+    """Prepare the erasure: write the ledger, and store hashes and ids for the later scans.
 
     This is the first step of a forget operation. It also blanks stored responses to calls that were
-    in progress at the time of the request.
+    in progress at the time of the request. Pieces of the texts in `staying`, which remain, aren't
+    searched for.
     """
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
     leaves = run.operation.kind == Kind.FORGET_USER
@@ -204,8 +205,10 @@ def finish(
 ) -> Mapping[str, Any]:
     """Finish a forget operation: scan for residue, vacuum the tables, and write the receipt.
 
-    One transaction enqueues follow-up operations, writes the receipt with its audit event, and
-    deletes the hashes and ids of the scan. Raise `ResidueFound` if the scan finds something.
+    First, the rows are erased from external stores. At the end, one transaction calls `then` (for
+    follow-up operations; not called if `user` is None), writes the receipt with its audit event,
+    and deletes the hashes and ids of the scan. Raise `ResidueFound` if the scan finds residue, and
+    `NotVacuumed` if a table can't be vacuumed.
     """
     with as_system():
         issued = Receipt.objects.filter(operation=run.operation).first()
@@ -252,7 +255,7 @@ def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
 def _scan(run: Run, user_id: int | None) -> Scan:
     run.step("scan")
     with as_system():
-        erased = erased_hashes.erased_by(run.operation)
+        erased = erased_hashes.erased_hashes_of(run.operation)
         whose = ScannedPerson(user_id, run.operation.subject, since=run.operation.created_at)
         found = residue_scan.scan(whose, erased)
     residue_scan.check(found)

@@ -24,10 +24,10 @@ from conversations.pages.chat_page import Opened, RatingForm
 from conversations.recording import turns
 from foundation.errors import ApplicationError, NotFound
 from memories import review
-from memories.learning import direct_statements
-from memories.learning.direct_statements import Proposal, Span
+from memories.learning import remember_this
+from memories.learning.remember_this import Proposal, Span
 from memories.models import Arbitration, Memory
-from memories.pages.memory_form import MemoryForm, say_what_became
+from memories.pages.memory_form import MemoryForm, report_write_result
 from memories.pages.memory_rows import name_memory
 from memories.review import ReviewInput
 from memories.selectors import memory_of
@@ -37,6 +37,7 @@ from ops import audit_log
 from ops.models import Operation
 from ops.pages import operation_rows
 from ops.pages.base import (
+    field_of,
     is_htmx,
     number_of,
     own_settings,
@@ -62,7 +63,8 @@ def message_forget(request: HttpRequest, message_id: str) -> HttpResponse:
             found = message_erasure.consequences_of_message(message, user=user)
             return deletions.ask(request, deletions.of_message(message, found))
         operation = message_forgets.forget_message(user=user, message=message, cascade=True)
-    messages.success(request, _forgotten(operation))
+    words = operation_rows.forgotten_words(operation)
+    messages.success(request, words, extra_tags=operation_rows.SHOWS_RECEIPTS)
     return _conversation(request, message.conversation.public_id, forget=operation.public_id)
 
 
@@ -97,7 +99,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Undo one memory that was learned from a turn."""
     with own_transaction(request):
         turn = _turn(request, turn_id)
-    memory_id = request.POST.get("memory", "")
+    memory_id = field_of(request.POST, "memory")
     try:
         memory = learned_undo.take_back(user=person(request), turn=turn, memory_id=memory_id)
     except NotFound:
@@ -128,9 +130,9 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
-    Either all ticked items are forgotten or none. The person must first confirm if the choice would
-    also forget memories that weren't ticked, or if they pressed the button for all items on a card
-    that lists a message or more than one memory.
+    Either all ticked items are forgotten or none. The person must confirm a second card, which
+    counts and lists what will be forgotten, only if memories that weren't ticked would be forgotten
+    with a message, or if the button for all likely items selected several.
     """
     with own_transaction(request):
         user = person(request)
@@ -150,14 +152,15 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
 def _answer_card(
     request: HttpRequest, turn: Turn, card: forget_cards.Card, asked: Sequence[Operation]
 ) -> HttpResponse | tuple[str, str]:
-    """Forget or keep what was chosen; return the operation's id and what to say.
+    """Forget the chosen items or keep everything; return the operation's id and a message to show.
 
-    Return the card instead if the person must choose or confirm first.
+    Return a response that shows the card instead if the person must choose or confirm first.
     """
     user = person(request)
-    if "again" in request.POST:
-        return _show_card(request, turn, card)
     chosen, keeps = _ticked(request, card), "keep" in request.POST
+    if "again" in request.POST:
+        is_own_choice = chosen and "everything" not in request.POST
+        return _show_card(request, turn, card.ticking(chosen) if is_own_choice else card)
     stay_ids = [one.public_id for one in card.memories if one not in chosen]
     if not keeps and not chosen:
         error = _("Nothing was selected, so nothing was forgotten.")
@@ -168,8 +171,10 @@ def _answer_card(
         lost = message_forgets.also_forgotten(user, memory_ids=memory_ids, message_ids=message_ids)
         also = [one for one in lost if one.public_id not in stay_ids]
         stays = [one for one in lost if one.public_id in stay_ids]
-        if also or ("all" in request.POST and card.needs_second_question):
-            return _show_card(request, turn, card.asking_again(chosen, also, stays))
+        is_everything = "all" in request.POST
+        if also or (is_everything and len(chosen) > 1):
+            asks = card.asking_again(chosen, also, stays, is_everything=is_everything)
+            return _show_card(request, turn, asks)
     op_id, said = "", _("Everything was kept.")
     if keeps:
         audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
@@ -204,7 +209,7 @@ def _show_card(
 
 
 def _forgotten(operation: Operation) -> str:
-    return _("%(forgotten)s The receipt will appear below.") % {
+    return _("%(forgotten)s The receipt will appear in this conversation.") % {
         "forgotten": operation_rows.forgotten_and_kept(operation)
     }
 
@@ -263,8 +268,8 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
         user = person(request)
         turn = _turn(request, turn_id)
         asked = turn_memories.lessons_of(user, [turn])[turn.pk].asked_about
-        if asked is None or asked.public_id != request.POST.get("memory"):
-            _check_taught(turn, request.POST.get("memory", ""))
+        if asked is None or asked.public_id != field_of(request.POST, "memory"):
+            _check_taught(turn, field_of(request.POST, "memory"))
             messages.info(request, _ANSWERED)
         elif is_own:
             review.confirm(user=user, decisions=[ReviewInput(asked.public_id, "accept")])
@@ -290,7 +295,7 @@ def _check_taught(turn: Turn, memory_id: str) -> None:
 
 
 def _say_it_is_binned(request: HttpRequest, turn: Turn, memory_id: str) -> None:
-    """Offer to put back a memory that was deleted meanwhile. Raise `NotFound` if it is gone."""
+    """Offer to restore a memory that is in the recycle bin; raise `NotFound` if it isn't there."""
     with own_transaction(request):
         memory = memory_of(person(request), memory_id)
     if memory.deleted_at is None:
@@ -313,20 +318,20 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
     if message.role != Role.USER:
         raise NotFound("This message doesn’t exist.")
     given = request.POST if request.method == "POST" else request.GET
-    span = direct_statements.span_of(
+    span = remember_this.span_of(
         message,
         start=number_of(given.get("start")),
         end=number_of(given.get("end")),
     )
     if request.method != "POST":
-        found = direct_statements.propose(message, span)
+        found = remember_this.propose(message, span)
         initial = {"content": found.text, "kind": found.kind, "tags": found.tags}
         return _ask_to_remember(request, message, span, MemoryForm(initial=initial), found=found)
     form = MemoryForm(request.POST)
     if not form.is_valid():
         return _ask_to_remember(request, message, span, form)
     try:
-        written = direct_statements.remember(
+        written = remember_this.remember(
             MemoryInput(**form.cleaned_data), user=person(request), message=message, span=span
         )
     except NotFound:
@@ -334,7 +339,7 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
     except ApplicationError as error:
         form.refuse(error)
         return _ask_to_remember(request, message, span, form)
-    say_what_became(request, written)
+    report_write_result(request, written)
     return _show_what_was_learned(request, message)
 
 

@@ -30,7 +30,7 @@ _LABEL_COLUMNS = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of learning for the people whom the command has loaded.
+    """The result of learning for the people that the command loaded.
 
     `failures` lists the failed operations as (count, kind, last error). `later` counts operations
     that are still queued or running.
@@ -86,9 +86,9 @@ def outcome_of(people: Sequence[User]) -> Outcome:
 
 
 def _progress(people: Sequence[User], *, since: datetime) -> tuple[int, int]:
-    """Return how many operations ended since `since`, and how many are due now or running.
+    """Return how many operations ended at or after `since`, and how many are due now or running.
 
-    A retry counts as due even if it is delayed; an operation that is planned for later doesn't.
+    A delayed retry counts as due; an operation that was scheduled for later doesn't.
     """
     due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
     can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due

@@ -100,8 +100,9 @@ class Wanted:
     """The caller's options for the block.
 
     If `token_budget` or `top_k` is None, the value from the settings is used. If `language` is
-    None, the block is in the language of the message. `misses` is the number of memories just below
-    the cut-off that are returned too.
+    None, the block is in the language of the message. If `kinds` isn't empty, the memories are
+    limited to these kinds, and daily notes and persona layers are left out. `misses` is the number
+    of memories ranked just below the cut-off that are returned as well.
     """
 
     conversation_kind: str | None = None
@@ -126,11 +127,11 @@ def build(
     """Recall items for one message, assemble the memory block from them and record a trace.
 
     The block also contains the daily notes of today and yesterday, newest first, and the persona
-    layers. In a group conversation only items of that conversation are recalled. Items of a memory
-    layer that the person has switched off are left out. The same stored data and message give the
-    same block. For a temporary conversation nothing is written, not even a trace or an access
-    count. `own` holds the person's settings if the request has already read them. Raise `Invalid`
-    if `wanted` contains an invalid value.
+    layers. In a group conversation only items of that conversation are recalled. If the person has
+    switched off long-term memory, summaries or episodes, those items are left out. The same stored
+    data and message give the same block. For a temporary conversation nothing is written, not even
+    a trace or an access count. `own` holds the person's settings if the request has already read
+    them. Raise `Invalid` if `wanted` contains an invalid value.
     """
     started = time.perf_counter()
     wanted = wanted or Wanted()
@@ -242,7 +243,7 @@ def _gather(
     if own.longterm_enabled and kind != ConversationKind.GROUP:
         batch = statements.Batch()
         zone = ZoneInfo(own.timezone)
-        noted = None if wanted.kinds else daily_notes.ask_recent(user, zone=zone, batch=batch)
+        noted = None if wanted.kinds else daily_notes.add_recent_query(user, zone=zone, batch=batch)
         with _Timer("memories", found.stages) as timer:
             recalled = recall.recall(
                 prepared,
@@ -257,7 +258,7 @@ def _gather(
             found.memories, found.missed = recalled.memories, recalled.missed
             timer.count = len(found.memories)
         if noted is not None:
-            found.noted = daily_notes.recent(noted)
+            found.noted = daily_notes.recent_lines(noted)
     if conversation is None:
         return found
     with _Timer("window", found.stages) as timer:

@@ -62,7 +62,7 @@ def named_conversation(call: Call) -> Conversation | None:
     return conversation_names.resolve(user=call.user, reference=named) if named else None
 
 
-def kept_conversation(call: Call, reference: str) -> Conversation:
+def stored_conversation(call: Call, reference: str) -> Conversation:
     found = thread_of(call, reference)
     if isinstance(found, TemporaryConversation):
         raise NotFound("A temporary conversation keeps nothing of this kind.")
@@ -70,17 +70,17 @@ def kept_conversation(call: Call, reference: str) -> Conversation:
 
 
 def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: bool) -> Thread:
-    """Return the conversation with this id, and create it if the client's id is new.
+    """Return the conversation with this id; create it if the id is an unknown client id.
 
     `brief` requests a temporary conversation. Raise `Conflict` if `brief` is set but a stored
-    conversation has this id, or if the existing conversation's kind isn't `kind`. An unknown id
-    that looks like our own isn't created: raise `NotFound` if it begins with `conv_`, otherwise
-    `Invalid`.
+    conversation has this id, or if the existing conversation's kind isn't `kind`. No conversation
+    is created for an unknown id that looks like one of ours: raise `NotFound` if it begins with
+    `conv_`, otherwise `Invalid`.
     """
     try:
         found = thread_of(call, reference)
     except NotFound:
-        if ids.is_ours(reference):
+        if ids.resembles_public_id(reference):
             if reference.startswith("conv_"):
                 raise
             raise Invalid.field("conversation_id", "Ids with this prefix are reserved.") from None
@@ -95,7 +95,7 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
     return found
 
 
-def unless_temporary(parsed: ParsedRequest) -> str:
+def unknown_user_policy(parsed: ParsedRequest) -> str:
     """Return `PRETEND` if the request is about a temporary conversation, otherwise `CREATE`.
 
     The endpoint then creates an unknown user only if the conversation will be stored.
@@ -154,7 +154,7 @@ def accepted_response(operation: Operation) -> Response:
     return Response({"status": "accepted", "op_id": operation.public_id}, status=202)
 
 
-def as_kept(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
+def write_response(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
     """Return the response to a write.
 
     For a temporary conversation the response isn't stored for retries with the same idempotency

@@ -34,7 +34,7 @@ Letters = npt.NDArray[np.uint32]
 Places = npt.NDArray[np.int64]
 _CODES = 1 << 18  # no letter has a higher code point
 _BREAK = _CODES - 1
-_AT_MOST = 2  # letters from one character
+_AT_MOST = 2  # the maximum number of letters to which one character is reduced
 _HAN_FROM, _HAN_TO, _HAN_ABOVE = 0x3400, 0x9FFF, 0x20000
 _NOT_BREAKING = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"
 _ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x30000, 0x323AF))
@@ -75,7 +75,10 @@ def _becomes_several() -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Reduced:
-    """The letters of a text, with `_BREAK` between separate parts, and where words begin."""
+    """The letters of a text, with `_BREAK` between its parts.
+
+    `begins` is True for each letter that begins a word.
+    """
 
     letters: Letters
     begins: npt.NDArray[np.bool_]
