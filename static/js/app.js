@@ -20,14 +20,16 @@
     }
     const body = new FormData(form);
     body.set("theme", theme);
-    fetch(form.action, { method: "POST", body, redirect: "manual" }).catch(() => {});
+    // keepalive: the choice is sent even if the page is left at once.
+    fetch(form.action, { method: "POST", body, redirect: "manual", keepalive: true }).catch(() => {});
     closeMenus();
   });
 
-  // No draft outlives a sign-out in the browser.
+  // No draft and no tick outlives a sign-out in the browser.
   on("submit", 'form[action^="/signout/"], form[action^="/memory/data/everything/"]', () => {
     try {
       for (const key of Object.keys(localStorage)) if (key.startsWith("draft ")) localStorage.removeItem(key);
+      for (const key of Object.keys(sessionStorage)) if (key.startsWith("ticks ")) sessionStorage.removeItem(key);
     } catch { /* no storage: nothing to remove */ }
   });
 

@@ -83,6 +83,42 @@
     chosen = null;
   });
 
+  // What is ticked on a card of forgetting is kept in this tab until the card is answered: only the ids
+  // of its lines, never what they say. Signing out removes it (app.js).
+  const ticksOf = (card) => `ticks ${card.id}`;
+  const boxes = (card) => [...card.querySelectorAll("[type=checkbox]")];
+  document.addEventListener("change", ({ target }) => {
+    const card = target.closest(".forget");
+    if (!card) return;
+    const ticked = boxes(card).filter((one) => one.checked).map((one) => one.value);
+    try {
+      sessionStorage.setItem(ticksOf(card), ticked.join(" "));
+    } catch { /* no storage: the card still has them */ }
+  });
+  function tickAgain() {
+    for (const card of document.querySelectorAll(".forget:not([data-ticked])")) {
+      card.dataset.ticked = "";
+      let kept = null;
+      try {
+        kept = sessionStorage.getItem(ticksOf(card));
+      } catch { /* no storage: as the server ticks them */ }
+      if (kept === null) continue;
+      const changed = boxes(card).filter((one) => one.checked !== kept.split(" ").includes(one.value));
+      for (const one of changed) one.checked = !one.checked;
+      card.querySelector(".forget__others:has(:checked)")?.setAttribute("open", "");
+      changed[0]?.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+  }
+  tickAgain();
+  document.addEventListener("htmx:afterSettle", tickAgain);
+  document.addEventListener("htmx:afterRequest", ({ detail: { successful, xhr, requestConfig: { elt } } }) => {
+    // An answered card is replaced together with its messages; another answer is a card again.
+    if (!successful || !elt.matches(".forget") || !xhr.getResponseHeader("HX-Retarget")) return;
+    try {
+      sessionStorage.removeItem(ticksOf(elt));
+    } catch { /* no storage: nothing to remove */ }
+  });
+
   // What a turn taught opens below its chip, perhaps below the fold: only as far as needed is scrolled.
   document.addEventListener("toggle", ({ target }) => {
     if (target.matches?.(".learned[open]")) target.scrollIntoView({ block: "nearest" });

@@ -100,9 +100,13 @@
     begun = last;
   };
   if (list()) {
-    // A form that asks for confirmation focuses its title, and is shown with its buttons.
+    // A form that asks for confirmation focuses its title, and is shown with its buttons once: a later
+    // press on the title moves nothing.
     list().addEventListener("focusin", ({ target }) => {
-      if (target.matches(".forget .card__title")) target.closest(".forget").scrollIntoView({ block: "end" });
+      const asks = target.matches(".forget .card__title") && target.closest(".forget");
+      if (!asks || asks.dataset.seen) return;
+      asks.dataset.seen = "yes";
+      asks.scrollIntoView({ block: "end" });
     });
     list().addEventListener("scroll", () => {
       const place = list();
@@ -120,7 +124,11 @@
     if (detail.target?.matches?.(".more")) height = list().scrollHeight - list().scrollTop;
   });
   document.addEventListener("htmx:afterSettle", () => {
-    if (height) list().scrollTop = list().scrollHeight - height;
+    if (!height) return;
+    // The first of the messages below may name a day that the ones above end with.
+    const days = [...document.querySelectorAll("#bubbles > .bubble__day")];
+    days.filter((one, place) => one.textContent === days[place - 1]?.textContent).forEach((one) => one.remove());
+    list().scrollTop = list().scrollHeight - height;
     height = 0;
   });
 

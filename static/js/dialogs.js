@@ -3,12 +3,25 @@
 (() => {
   "use strict";
 
+  // An open dialog or popover hides the page's scrollbar. dialog.css keeps its room only if the page
+  // had a scrollbar that takes room.
+  function noteScrollbar() {
+    const root = document.documentElement;
+    if (root.querySelector("dialog:modal, [popover]:popover-open")) return;
+    root.toggleAttribute("data-scrollbar", window.innerWidth > root.clientWidth);
+  }
+  window.openDialog = (dialog) => {
+    noteScrollbar();
+    dialog.showModal();
+  };
+  document.addEventListener("beforetoggle", noteScrollbar, { capture: true });
+
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-dialog-open]");
     const dialog = opener && document.getElementById(opener.dataset.dialogOpen);
     if (dialog && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
-      dialog.showModal();
+      window.openDialog(dialog);
       return;
     }
     const closer = event.target.closest("[data-dialog-close]");

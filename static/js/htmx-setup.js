@@ -22,7 +22,7 @@
     const dialog = detail.target.querySelector("dialog");
     if (!dialog || dialog.open) return;
     dialog.addEventListener("close", () => dialog.remove(), { once: true });
-    dialog.showModal();
+    window.openDialog(dialog);
   });
   // Answer with `HX-Trigger: dialog-done` when what the dialog asked for has been done.
   document.addEventListener("dialog-done", () => {

@@ -55,6 +55,64 @@
     if (fresh.length) clearBefore(fresh.at(-1));
     fresh.forEach(start);
   };
-  startAll();
-  new MutationObserver(startAll).observe(region(), { childList: true, subtree: true });
+
+  // No toast covers what an open dialog, card, notice or form asks to press: it moves to the nearest
+  // free height, which is no bar of the page either where there is room.
+  const ACTIONS = ["dialog[open]", ".card", ".notice", ".confirm", ".form", ".bulk", ".edit", ".receipt"]
+    .map((place) => `${place} :is(button, a.button)`).join();
+  const BARS = ".site-header, .chat__bar, .chat__foot, .tabs, h1";
+  const GAP = 8;
+
+  // The part of each that is in view: a list that scrolls shows only a part of what it holds.
+  function inView(selector) {
+    const boxes = [];
+    for (const one of document.querySelectorAll(selector)) {
+      if (!one.checkVisibility() || one.closest(".toasts")) continue;
+      const box = one.getBoundingClientRect();
+      const frame = one.closest(".chat__scroll, .sheet, dialog")?.getBoundingClientRect();
+      const top = Math.max(box.top, frame?.top ?? 0, 0);
+      const bottom = Math.min(box.bottom, frame?.bottom ?? innerHeight, innerHeight);
+      if (bottom > top && box.width) boxes.push({ top, bottom, left: box.left, right: box.right });
+    }
+    return boxes;
+  }
+  function nearestFree(own, taken) {
+    const beside = taken.filter(({ left, right }) => left < own.right && own.left < right);
+    const height = own.bottom - own.top;
+    const isFree = (top) => top >= 0 && top + height <= innerHeight
+      && beside.every((box) => box.bottom <= top || top + height <= box.top);
+    const tops = [own.top, ...beside.flatMap((box) => [box.top - GAP - height, box.bottom + GAP])];
+    return tops.filter(isFree).sort((a, b) => Math.abs(a - own.top) - Math.abs(b - own.top))[0];
+  }
+  function place() {
+    const shown = [...region().children].map((toast) => toast.getBoundingClientRect());
+    if (!shown.length) return;
+    const moved = parseFloat(region().style.translate.split(" ")[1]) || 0;
+    const box = region().getBoundingClientRect();
+    const own = {
+      top: box.top - moved,
+      bottom: box.bottom - moved,
+      left: Math.min(...shown.map(({ left }) => left)),
+      right: Math.max(...shown.map(({ right }) => right)),
+    };
+    const actions = inView(ACTIONS);
+    const isFree = nearestFree(own, actions) === own.top;
+    const top = isFree ? own.top : nearestFree(own, [...actions, ...inView(BARS)]) ?? nearestFree(own, actions);
+    region().style.translate = `0 ${(top ?? own.top) - own.top}px`;
+  }
+  let frame = 0;
+  const placeSoon = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(place);
+  };
+  for (const type of ["scroll", "resize", "toggle", "htmx:afterSettle"]) {
+    addEventListener(type, placeSoon, { capture: true, passive: true });
+  }
+
+  const attend = () => {
+    startAll();
+    place();
+  };
+  attend();
+  new MutationObserver(attend).observe(region(), { childList: true, subtree: true });
 })();
