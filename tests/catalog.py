@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.utils.translation.template import templatize
 
-from memcenter.management.commands.makemessages import said_by_services
+from memcenter.management.commands.makemessages import service_error_messages
 
 ROOT = Path(__file__).resolve().parents[1]
 PO = ROOT / "locale/zh_Hans/LC_MESSAGES/django.po"
@@ -71,7 +71,7 @@ def _add(entry: Entry, keyword: str, text: str, *, is_new: bool) -> None:
 
 def marked() -> set[tuple[str, str]]:
     """(context, id) of everything that code and templates mark, and of what services raise."""
-    found = {("", text) for text in said_by_services()}
+    found = {("", text) for text in service_error_messages()}
     for app in _APPS:
         for path in (ROOT / app).rglob("*.py"):
             found |= set(_marked_in_code(path.read_text(encoding="utf-8")))

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from foundation.embedded.databases import EmbeddedRedis
 from foundation.embedded.folder import DataFolder
-from foundation.embedded.postgres import EmbeddedPostgres, place, run_roles_sql
+from foundation.embedded.postgres import EmbeddedPostgres, choose_placement, run_roles_sql
 
 # Tables that the app's roles could empty at once, before the tests' own right to.
 can_be_emptied: set[str] = set()
@@ -43,7 +43,7 @@ def start() -> None:
 def add(name: str, *, to: EmbeddedPostgres) -> None:
     """A further database with the same owner, grants and extensions."""
     url = to.url("superuser", database="postgres")
-    run_roles_sql(to.folder, place(to.folder), url=url, database=name)
+    run_roles_sql(to.folder, choose_placement(to.folder), url=url, database=name)
 
 
 def drop(name: str, *, of: EmbeddedPostgres) -> None:

@@ -32,7 +32,7 @@ def act_together(run: Run) -> None:
         held = lock_queued(queued)
         do(run, str(run.payload.get("act", "")))
         for one in queued:
-            run.turn_to(one.pk)
+            run.switch_to(one.pk)
             do(run, str(one.payload.get("act", "")))
         succeed_queued(dict.fromkeys(held))
 

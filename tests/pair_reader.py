@@ -16,6 +16,8 @@ def shares(relation: str, share: float = 0.95) -> dict[str, float]:
 class FakePairs:
     """Two texts are unrelated, and no request is about a memory, unless it was told otherwise.
 
+    Like the learned one, it is never quite sure that a request isn't about a memory.
+
     A text that only goes on where another one ends refines it. `share` is how sure it is of what
     it wasn't told.
     """
@@ -42,4 +44,4 @@ class FakePairs:
         return shares("refines" if goes_on else "unrelated", self._share)
 
     def about(self, request: str, memory: str, /) -> float:
-        return self.meant.get(memory, 0.0)
+        return self.meant.get(memory, 0.005)

@@ -52,7 +52,7 @@ def erased(row: Row) -> set[int]:
     """The memories, by their places in the row, that its person has no more after the request."""
     person = users.find_or_create(row.name)
     memories = [make_memory(person, content) for content in row.memories]
-    asked = spoken_requests.asked_about(row.request)
+    asked = spoken_requests.requests_of_api_text(row.request)
     with as_user(person):
         spoken_requests.answer(spoken_requests.find(asked, user=person), user=person)
     left = set(Memory.objects.filter(user=person).values_list("pk", flat=True))

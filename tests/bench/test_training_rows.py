@@ -12,6 +12,7 @@ import pytest
 DATA = Path(__file__).resolve().parents[2] / "training" / "data"
 MESSAGES = sorted((DATA / "messages").glob("*.jsonl"))
 PAIRS = sorted((DATA / "pairs").glob("*.jsonl"))
+LINKS = sorted((DATA / "links").glob("*.jsonl"))
 KEEP = {"yes", "no", "unsure"}
 LIVED = {"asserted", "hedged"}
 RELATIONS = {"same", "newer", "contradicts", "refines", "ended", "unrelated"}
@@ -58,6 +59,17 @@ def test_conversations_are_numbered_without_a_gap(path: Path) -> None:
 def test_each_pair_has_a_relation(path: Path) -> None:
     for row in (one for one in rows(path) if "about" not in one):
         assert row["relation"] in RELATIONS and row["old"].strip() and row["new"].strip(), row
+
+
+@pytest.mark.parametrize("path", LINKS, ids=lambda path: path.stem)
+def test_each_link_joins_a_statement_and_a_later_message(path: Path) -> None:
+    for row in rows(path):
+        said, known = row["said"], row["statements"]
+        assert all(one["words"] in said[one["n"]] for one in known), row
+        for link in row["links"]:
+            assert link["relation"] in RELATIONS - {"unrelated"} and link["now"].strip(), row
+            assert link["words"] in said[link["by"]], row
+            assert link["by"] >= known[link["statement"]]["n"], row
 
 
 @pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.stem)

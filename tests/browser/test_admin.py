@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import obstacles
 from tests.browser.conftest import remembering, sign_in
+from tests.browser.looks import Look, each_look, opened
 from tests.browser.places import addresses_for, admin_addresses
 from tests.live import PASSWORD, Product
 
@@ -95,3 +96,42 @@ def test_no_page_of_the_admin_has_an_obstacle_that_axe_knows(
         open_page.goto(address)
         found += obstacles(open_page, name)
     assert found == []
+
+
+_ENGLISH = """() => {
+    const said = new Set(), walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+        const { textContent, parentElement } = walk.currentNode, words = textContent.trim();
+        const isCode = parentElement.closest(
+            "script, style, template, code, .material-symbols-outlined, #result_list td, option"
+        );
+        if (!isCode && /^[A-Z][a-z]+$|[A-Za-z]{2,} [a-z]{2,}/.test(words)) said.add(words);
+    }
+    for (const one of document.querySelectorAll("[aria-label], [placeholder]"))
+        for (const words of [one.ariaLabel, one.getAttribute("placeholder")])
+            if (/^[A-Za-z ]{3,}$/.test(words ?? "")) said.add(words);
+    for (const one of document.querySelectorAll("#result_list [title]"))
+        if (/^(True|False)$/.test(one.title)) said.add(one.title);
+    return [...said];
+}"""
+_NAMES = {"Webhook", "Pk"}  # said so in Chinese; the name of a column
+
+
+@each_look
+def test_the_theme_of_the_admin_speaks_the_language_of_the_page(
+    browser: Browser, product: Product, look: Look
+) -> None:
+    auditor = look.person(product, "reader")
+    product.shell(_GIVES_ROLE.format(name=auditor.username, role="owner"))
+    addresses_for(product, look.person(product, "read"))
+    with opened(browser, product, look, auditor, then="/admin/") as page:
+        scrolls = "Scrollable content" if look.language == "en" else "可滚动的内容"
+        expect(page.locator("html")).to_have_attribute("lang", look.language)
+        names = page.locator(".simplebar-content-wrapper").evaluate_all(
+            "all => all.map(one => one.ariaLabel)"
+        )
+        assert scrolls in names and "scrollable content" not in names
+        for address in ("", "ops/apikey/", "ops/webhook/", "memories/memory/?q=nothing-like-it"):
+            page.goto(f"/admin/{address}")
+            said = set(page.evaluate(_ENGLISH))
+            assert look.language == "en" or said <= _NAMES, address

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import sign_in
+from tests.browser.test_forget_card import forget_chosen
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
@@ -266,7 +267,7 @@ def test_what_is_forgotten_leaves_its_receipt_there(
     expect(card).to_be_visible(timeout=SOON)
     for box in card.get_by_role("checkbox").all():
         box.check()
-    card.locator(".forget__chosen").click()
+    forget_chosen(card)
     expect(card).to_have_count(0)
     receipt = page.locator(".receipt")
     expect(receipt.last).to_contain_text(words["gone"], timeout=SOON)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.chat_page import send
 from tests.browser.conftest import remembering, sign_in
+from tests.browser.looks import Look, each_look, opened
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
@@ -32,7 +33,7 @@ WORDS: dict[str, Words] = {
         "other": "Plays the cello",
         "ask": "Forget everything about my bees.",
         "kept": "You chose to keep everything.",
-        "sure": "Forget all of these for good?",
+        "sure": "Forget 2 memories",
         "gone": "0 traces left",
         "subject": "bees",
     },
@@ -41,7 +42,7 @@ WORDS: dict[str, Words] = {
         "other": "会拉大提琴",
         "ask": "把我养蜂的事全部忘掉。",
         "kept": "你选择了全部保留。",
-        "sure": "要彻底忘记以下全部内容吗？",
+        "sure": "要彻底忘记 2 条记忆",
         "gone": "没有残留",
         "subject": "蜂",
     },
@@ -63,11 +64,13 @@ def tell(product: Product, person: Person, words: Words) -> None:
     product.shell(_KNOWN.format(name=person.username, first=said[0], said=said, other=other))
 
 
-def at_rest(page: Page, button: Locator) -> Locator:
-    """Give the button once the list has scrolled to it: at its end the list grows a little."""
-    button.scroll_into_view_if_needed()
-    expect(page.locator("#to-end")).to_be_hidden()
-    return button
+def forget_chosen(card: Locator) -> None:
+    """Press the button for what is ticked; where more goes with it, answer that with yes."""
+    card.locator(".forget__chosen").click()
+    sure = card.locator(".button--danger-solid:not(.forget__chosen)")
+    expect(sure.or_(card.page.locator(".receipt, .toast")).first).to_be_visible()
+    if sure.is_visible():
+        sure.click()
 
 
 def known(page: Page) -> list[str]:
@@ -93,7 +96,7 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     sign_in(page, person)
     card = ask(page, str(words["ask"]))
     here = page.url
-    at_rest(page, card.locator("[name=keep]")).click()
+    card.locator("[name=keep]").click()
     expect(card).to_have_count(0)
     expect(page.locator("#bubbles")).to_contain_text(str(words["kept"]))
     assert known(page) == everything
@@ -102,14 +105,14 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     card = ask(page, str(words["ask"]))
     assert card.get_by_role("checkbox").count() < 10
     expect(card.locator("[name=all]")).to_be_visible()
-    at_rest(page, card.locator("[name=all]")).click()
+    card.locator("[name=all]").click()
     expect(card).to_contain_text(str(words["sure"]))
     for told in words["said"]:
         expect(card.locator("li", has_text=told).first).to_be_visible()
     expect(card).not_to_contain_text(str(words["other"]))
-    at_rest(page, card.locator("[name=again]")).click()
+    card.locator("[name=again]").click()
     expect(card.locator("[name=all]")).to_be_visible()
-    at_rest(page, card.locator("[name=all]")).click()
+    card.locator("[name=all]").click()
     expect(card).to_contain_text(str(words["sure"]))
     expect(card.locator(".button--danger-solid")).to_be_in_viewport(ratio=1)
     expect(card.locator(".card__title")).to_be_focused()
@@ -128,7 +131,7 @@ def test_without_javascript_what_is_chosen_is_forgotten(plain: Page, product: Pr
     for one in card.get_by_role("checkbox").all():
         if one.is_visible():
             one.check()
-    card.locator(".forget__chosen").click()
+    forget_chosen(card)
     expect(card).to_have_count(0)
     until = time.monotonic() + SOON / 1000
     while receipt.count() == 0 and time.monotonic() < until:
@@ -145,7 +148,8 @@ def test_a_long_card_stays_where_the_reader_scrolled_it(page: Page, product: Pro
     keep, bubbles = card.locator("[name=keep]"), page.locator("#bubbles")
     expect(bubbles.locator(".bubble:last-of-type")).to_be_in_viewport()
     expect(keep).not_to_be_in_viewport()  # the beginning is shown, which says what was done
-    before = at_rest(page, keep).bounding_box()
+    keep.scroll_into_view_if_needed()
+    before = keep.bounding_box()
     # What was learned is asked for every two seconds and put into the bubble.
     bubbles.locator(".bubble").last.evaluate(
         """async (bubble) => {
@@ -198,9 +202,68 @@ def test_the_one_plain_match_is_forgotten_at_once_and_its_receipt_unfolds_there(
     expect(receipts).to_contain_text(words["only"])
     assert page.url == here
     for box in card.get_by_role("checkbox").all():
-        at_rest(page, box).check()
-    at_rest(page, card.locator(".forget__chosen")).click()
+        box.check()
+    forget_chosen(card)
     expect(card).to_have_count(0)
     expect(receipts.last).to_contain_text(words["gone"], timeout=SOON)
     expect(page.locator("#bubbles")).not_to_contain_text(words["subject"])
     assert known(page) == [words["other"]]
+
+
+_KEPT = """() => Object.entries(sessionStorage).filter(([key]) => key.startsWith("ticks "))
+    .map(one => one.join(" "))"""
+
+
+def ticked(card: Locator) -> list[str]:
+    boxes = card.get_by_role("checkbox", checked=True, include_hidden=True)
+    return [str(one.get_attribute("value")) for one in boxes.all()]
+
+
+@each_look
+def test_the_ticks_of_a_card_are_kept_until_it_is_answered(
+    browser: Browser, product: Product, look: Look
+) -> None:
+    words, person = WORDS[look.language], look.person(product, "ticker")
+    tell(product, person, words)
+    with opened(browser, product, look, person) as page:
+        card = ask(page, str(words["ask"]))
+        here, at_first = page.url, ticked(card)
+        card.locator("[name=memory]").first.uncheck()
+        card.locator("[name=message]").first.check()
+        chosen = ticked(card)
+        assert chosen != at_first and len(chosen) == 2
+        page.locator(".chat__center").click()
+        page.wait_for_url("**/memory/")
+        page.goto(here)
+        assert ticked(card) == chosen
+        [kept] = page.evaluate(_KEPT)
+        assert all(one in kept for one in chosen) and str(words["subject"]) not in kept
+        expect(card.locator(".forget__chosen")).to_be_enabled()
+        page.reload()
+        assert ticked(card) == chosen
+        forget_chosen(card)
+        expect(card).to_have_count(0)
+        assert page.evaluate(_KEPT) == []
+        expect(page.locator(".receipt")).to_be_visible(timeout=SOON)
+
+
+@each_look
+def test_the_ticks_leave_the_browser_with_the_person(
+    browser: Browser, product: Product, look: Look
+) -> None:
+    words, person = WORDS[look.language], look.person(product, "ticker")
+    tell(product, person, words)
+    with opened(browser, product, look, person) as page:
+        card = ask(page, str(words["ask"]))
+        here = page.url
+        card.locator("[name=memory]").first.uncheck()
+        card.locator("[name=keep]").click()
+        expect(card).to_have_count(0)
+        assert page.evaluate(_KEPT) == []
+        page.goto(here)
+        card = ask(page, str(words["ask"]))
+        card.locator("[name=memory]").first.uncheck()
+        assert len(page.evaluate(_KEPT)) == 1
+        page.locator("form[action^='/signout/'] button").evaluate("one => one.click()")
+        page.wait_for_url("**/signin/**")
+        assert page.evaluate(_KEPT) == []

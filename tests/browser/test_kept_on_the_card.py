@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chat_page import send
 from tests.browser.conftest import sign_in
+from tests.browser.test_forget_card import forget_chosen
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
@@ -81,7 +82,7 @@ def test_what_is_kept_on_the_card_stays_without_its_message(
         if stays in box.locator("xpath=..").inner_text():
             box.uncheck()
     tick(card, str(words["said"]), "message")
-    card.locator(".forget__chosen").click()
+    forget_chosen(card)
     toast = page.locator(".toast").first
     expect(toast).to_be_visible(timeout=SOON)
     receipt = page.locator(".receipt").last

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import remembering, sign_in
+from tests.browser.looks import Look, do_overlap, each_look, opened
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
@@ -17,6 +18,13 @@ LINES = """() => [...document.querySelectorAll('.tabs .tab')].filter(one => {
     return range.getBoundingClientRect().height > 1.9 * parseFloat(style.lineHeight);
 }).map(one => one.textContent.trim())"""
 CUT = "() => [...document.querySelectorAll('.tabs')].some(one => one.scrollWidth > one.clientWidth)"
+
+
+OUTSIDE = """() => [...document.querySelectorAll('.chat__bar > *, .chat__word')].filter(one => {
+    const box = one.getBoundingClientRect();
+    return box.left < 0 || box.right > document.documentElement.clientWidth
+        || (box.width > 1 && one.scrollWidth > one.clientWidth && one.clientWidth);
+}).map(one => one.textContent.trim())"""
 
 
 @pytest.fixture(scope="module")
@@ -38,3 +46,19 @@ def test_the_tabs_stand_in_one_line_on_a_phone(
         assert page.evaluate(LINES) == [], address
         assert not page.evaluate(CUT), address
     context.close()
+
+
+@each_look
+def test_the_bar_of_an_empty_chat_is_cut_nowhere(
+    browser: Browser, product: Product, look: Look
+) -> None:
+    with opened(browser, product, look, look.person(product, "empty")) as page:
+        words = "Memory Center" if look.language == "en" else "记忆中心"
+        for width in (look.width, 360):
+            page.set_viewport_size({"width": width, "height": 780})
+            expect(page.locator(".chat__center")).to_have_text(words)
+            assert page.evaluate(OUTSIDE) == []
+            assert not do_overlap(page.locator(".chat__center"), page.locator(".chat__temporary"))
+        page.locator(".chat__temporary").click()
+        expect(page.locator(".chat__temporary[aria-current]")).to_be_visible()
+        assert page.evaluate(OUTSIDE) == []

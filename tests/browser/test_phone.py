@@ -29,6 +29,11 @@ _ALONE = """all => all.filter(phrase => {
   return middle < last.top || middle > last.bottom;
 }).map(phrase => phrase.textContent)"""
 
+_LAST_AT_THE_END = """one => {
+  one.scrollTop = one.scrollHeight;
+  return [...one.querySelectorAll(".bubble")].at(-1).getBoundingClientRect().top;
+}"""
+
 
 @pytest.fixture
 def phone(page: Page) -> Page:
@@ -110,6 +115,23 @@ def test_the_button_to_the_end_covers_no_message(talk: Page) -> None:
         assert not overlap(button, talk.locator(place)), place
     button.click()
     expect(button).to_be_hidden()
+
+
+def test_a_day_is_named_once_when_earlier_messages_are_loaded(talk: Page) -> None:
+    talk.locator(".chat__scroll").evaluate("one => one.scrollTo(0, 0)")
+    expect(talk.locator("#bubbles > .bubble")).to_have_count(40)
+    expect(talk.locator("#bubbles > .bubble__day")).to_have_count(1)
+
+
+def test_no_message_moves_when_the_button_to_the_end_goes(talk: Page) -> None:
+    talk.set_viewport_size({"width": 390, "height": 400})
+    button, scroll = talk.locator("#to-end"), talk.locator(".chat__scroll")
+    scroll.evaluate("one => one.scrollTo(0, 0)")
+    expect(button).to_be_visible()
+    before = scroll.evaluate(_LAST_AT_THE_END)
+    expect(button).to_be_hidden()
+    after = talk.locator(".bubble").last.bounding_box()
+    assert after and abs(after["y"] - before) < 1
 
 
 def test_the_icon_that_corrects_stands_on_the_line_of_its_words(

@@ -55,7 +55,8 @@ def test_name_appearance_and_language_are_chosen_and_shown_at_once(
     expect(page.locator(".menu__title", has_text="Dana Petrova")).to_be_visible()
     page.keyboard.press("Escape")
     page.get_by_label("Appearance").first.click()
-    page.get_by_role("button", name="Light", exact=True).click()
+    with page.expect_response("**/theme/**"):
+        page.get_by_role("button", name="Light", exact=True).click()
     expect(root).to_have_attribute("data-theme", "light")
     page.reload()
     expect(root).to_have_attribute("data-theme", "light")

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from conversations.block import context
-from conversations.block.context import Context, Wanted
+from conversations.block import builder
+from conversations.block.builder import Context, Wanted
 from conversations.models import Conversation
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
@@ -31,7 +31,7 @@ def remember(user: User, content: str, **fields: object) -> Memory:
 def ask(
     user: User, message: str, *, conversation: Conversation | None = None, **wanted: object
 ) -> Context:
-    return context.build(
+    return builder.build(
         search.prepare_query(message),
         user=user,
         conversation=conversation,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from conversations.block import context
-from conversations.block.context import Context, Wanted
+from conversations.block import builder
+from conversations.block.builder import Context, Wanted
 from conversations.models import ConversationKind
 from foundation.text import tokens
 from memories.files import daily_notes
@@ -40,7 +40,7 @@ def note(user: User, text: str, *, at: datetime = NOON) -> DailyNote:
 def built(user: User, *, kind: str = "main", **wanted: object) -> Context:
     conversation = make_conversation(user, kind=kind)
     with as_user(user):
-        return context.build(
+        return builder.build(
             search.prepare_query("What now?"),
             user=user,
             conversation=conversation,
@@ -67,7 +67,7 @@ def test_in_a_group_no_note_is_read(alice: User) -> None:
     assert "ferry" not in built(alice, kind=ConversationKind.GROUP).block
     with as_user(alice):
         query = search.prepare_query("What now?")
-        alone = context.build(query, user=alice, wanted=Wanted(conversation_kind="group"))
+        alone = builder.build(query, user=alice, wanted=Wanted(conversation_kind="group"))
     assert "ferry" not in alone.block
 
 

@@ -132,7 +132,7 @@ def test_what_is_said_after_clearing_is_not_touched(alice: User, talk: Talk) -> 
 def test_the_receipt_says_who_chose_that_memories_stay(
     talk: Talk, surface: str, actor: str, chosen: str, label: str
 ) -> None:
-    with audit_log.acting_as(actor, surface):
+    with audit_log.use_actor(actor, surface):
         operation = forget_conversation(talk.conversation, memories=False)
     drained(operation)
     receipt = Receipt.objects.get(operation=operation)

@@ -264,7 +264,9 @@ def test_progress_tells_the_conversation_and_counts_messages(alice: User) -> Non
 
 
 def test_an_account_is_made_with_what_the_file_says(db: None) -> None:
-    user = dialogues.account_of(replace(person(), language="zh"), external_id="demo-alice")
+    user = dialogues.find_or_create_account(
+        replace(person(), language="zh"), external_id="demo-alice"
+    )
 
     assert (user.external_id, user.display_name) == ("demo-alice", "Alice")
     decided = users.settings_of(user)
@@ -276,7 +278,7 @@ def test_an_account_keeps_what_its_person_decided(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(display_name="Alicia")
     users.change_settings(user=alice, changes={"language": "en", "timezone": "Asia/Tokyo"})
 
-    user = dialogues.account_of(replace(person(), language="zh"), external_id="alice")
+    user = dialogues.find_or_create_account(replace(person(), language="zh"), external_id="alice")
 
     assert (user.pk, user.display_name) == (alice.pk, "Alicia")
     decided = users.settings_of(user)
@@ -285,7 +287,7 @@ def test_an_account_keeps_what_its_person_decided(alice: User) -> None:
 
 def test_an_impossible_external_id_makes_no_account(db: None) -> None:
     with pytest.raises(Invalid):
-        dialogues.account_of(person(), external_id="a\nb")
+        dialogues.find_or_create_account(person(), external_id="a\nb")
     assert not User.objects.filter(display_name="Alice").exists()
 
 

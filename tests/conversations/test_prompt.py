@@ -20,7 +20,7 @@ from conversations.block.assembly import (
 )
 from conversations.block.control_tokens import neutralize_control_tokens
 from foundation.text import tokens
-from memories.files.block_words import words_for
+from memories.files.block_texts import words_for
 
 PEANUTS = BlockItem("memory", "c1", "I am allergic to peanuts", kind="constraint")
 TEA = BlockItem("memory", "p1", "I like green tea", kind="preference", score=0.6)

@@ -8,7 +8,7 @@ import pytest
 from django.test import override_settings
 from pytest_django import Settings
 
-from conversations.block import context
+from conversations.block import builder
 from conversations.models import Conversation, Message, Turn
 from conversations.recording import (
     conversation_names,
@@ -86,7 +86,7 @@ def test_search_and_block_show_and_note_no_secret(conversation: Conversation, al
     prepared = search.prepare_query(f"{SAID} 密码是什么？")
     with as_user(alice):
         hits = search.search(prepared, user=alice, types=("message", "episode")).results
-        built = context.build(prepared, user=alice, conversation=conversation)
+        built = builder.build(prepared, user=alice, conversation=conversation)
 
     assert hits and not holds([(hit.text, hit.snippet) for hit in hits])
     assert not holds((built.block, built.items))

@@ -241,11 +241,13 @@ def test_what_the_demo_assistant_lists_counts_as_used(
     conversation: Conversation, asked: str
 ) -> None:
     user = conversation.user
-    make_memory(user, "My name is Lan")
+    memory = make_memory(user, "My name is Lan")
     made = exchange(asked, user=user, conversation=conversation)
     assert "- My name is Lan" in made.assistant_message.content
     assert "1 memory used" in page_of(conversation)
     assert "This answer didn’t use any memories." not in page_of(conversation)
+    memory.refresh_from_db()
+    assert memory.access_count == 1 and memory.last_accessed_at is not None
 
 
 def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(

@@ -120,7 +120,7 @@ def test_a_conversation_deleted_from_the_data_pages_is_followed_there(
     answer = client.post(link, {"memories": "on"}, follow=True)
     assert answer.redirect_chain[0][0] == "/memory/data/#activity"
     page = text_of(answer)
-    assert "Deleted. What is still being erased is shown below" in page
+    assert "Deleted. “Activity” shows what is still being erased" in page
     assert "In progress. This list updates by itself." in page
 
 

@@ -48,7 +48,7 @@ def test_deleting_a_turn_says_what_goes_and_what_stays(
     make_memory(alice, "Keeps bees", turns=[turn])
     make_turn(conversation, "And honey?")
     text = text_of(client.get(address("message_forget", turn.user_message.public_id)))
-    assert "the message and its reply" in text
+    assert f"the message “{turn.user_message.content}” and its reply" in text
     assert "1 memory based only on it: “Keeps bees”" in text
     assert "the rest of this conversation" in text
 
@@ -64,6 +64,9 @@ def test_a_turn_is_deleted_with_what_rests_on_it(
     text = text_of(client.get(response["Location"]))
     assert "bees on the roof" not in text
     assert "And honey?" in text
+    [toast] = text.split('<div class="toast toast--success"')[1:]
+    assert "You’ll find the receipt under Data management." in toast
+    assert f'href="{address("data_management")}#receipts"' in toast.split("</div>")[0]
     worker.drain()
     assert set(Message.everything.all()) == {other.user_message, other.assistant_message}
     assert not Memory.everything.exists()

@@ -37,8 +37,8 @@ def where(monkeypatch: pytest.MonkeyPatch) -> backup.Where:
         secret_key=settings.SECRET_KEY,
         tools=wheel_binaries(),
     )
-    monkeypatch.setattr("memcenter.management.commands.backup.where_it_is", lambda: found)
-    monkeypatch.setattr("memcenter.management.commands.restore.where_it_is", lambda: found)
+    monkeypatch.setattr("memcenter.management.commands.backup.configured_instance", lambda: found)
+    monkeypatch.setattr("memcenter.management.commands.restore.configured_instance", lambda: found)
     return found
 
 

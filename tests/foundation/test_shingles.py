@@ -39,10 +39,10 @@ def test_a_short_text_is_one_piece_and_an_empty_one_none() -> None:
     ],
 )
 def test_a_text_is_held_where_half_of_its_pieces_are(text: str, field: str, held: bool) -> None:
-    assert Resemblance([text]).held_by(field) is held
+    assert Resemblance([text]).occurs_in(field) is held
 
 
 def test_nothing_resembles_nothing() -> None:
     empty = Resemblance(["", "…"])
     assert not empty
-    assert not empty.held_by("")
+    assert not empty.occurs_in("")

@@ -85,7 +85,7 @@ def test_models_and_whoever_a_chat_is_passed_on_to_are_told_the_request() -> Non
         endpoint = Endpoint(base_url=server.url, model="m")
         model = OpenAICompatibleModel(endpoint)
         for name in (NAME, NAME[::-1]):
-            with telemetry.of_request(name):
+            with telemetry.use_request_id(name):
                 model.complete([ChatMessage("user", "Tea?")], schema={}, max_tokens=5)
                 forward("chat/completions", endpoint=endpoint, body=b"{}").close()
         model.close()
@@ -126,13 +126,13 @@ def test_traces_tell_what_was_done_and_nothing_of_what_was_said(
     client.get(f"/api/v1/search?query={WORDS[0]}")
     with (
         pytest.raises(ValueError, match=WORDS[0]),
-        telemetry.of_request(NAME),
+        telemetry.use_request_id(NAME),
         telemetry.span("broken", {}),
     ):
         raise ValueError(WORDS[0])
-    exporting = telemetry.provider(heard.address)
+    exporting = telemetry.tracer_provider(heard.address)
     exporting.shutdown()
-    telemetry.provider.cache_clear()
+    telemetry.tracer_provider.cache_clear()
     found = spans_in(heard)
     names = {one.name for one in found}
     assert {"POST /api/v1/turns", "operation extract_turn", "broken"} <= names

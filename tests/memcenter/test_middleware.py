@@ -63,7 +63,7 @@ def test_the_pages_of_the_api_take_a_session_beside_a_key(alice: User, alice_key
 
 def test_what_pages_need_comes_after_what_calls_with_a_key_pass() -> None:
     names = [name.rpartition(".")[2] for name in settings.MIDDLEWARE]
-    passed = names[: names.index("calls_with_a_key")]
+    passed = names[: names.index("api_key_calls")]
     assert set(passed) == {
         "health_check",
         "request_id",

@@ -121,7 +121,7 @@ def lines() -> Iterator[list[str]]:
 
 
 def test_a_line_carries_its_request_and_of_an_error_no_words(lines: list[str]) -> None:
-    with telemetry.of_request("0a7e9e5f"):
+    with telemetry.use_request_id("0a7e9e5f"):
         try:
             raise ValueError(WORDS[0])
         except ValueError:

@@ -68,8 +68,8 @@ def drill(maya: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Drill:
         secret_key=settings.SECRET_KEY,
         tools=wheel_binaries(),
     )
-    monkeypatch.setattr("memcenter.management.commands.backup.where_it_is", lambda: where)
-    monkeypatch.setattr("memcenter.management.commands.restore.where_it_is", lambda: where)
+    monkeypatch.setattr("memcenter.management.commands.backup.configured_instance", lambda: where)
+    monkeypatch.setattr("memcenter.management.commands.restore.configured_instance", lambda: where)
 
     def run(change: Callable[[], object]) -> None:
         call_command("backup", tmp_path / "backup.tar")
@@ -264,7 +264,7 @@ def deleted_memories_are_in_the_recycle_bin_again(maya: User) -> Case:
     yield
     curation.recycle(user=maya, memory=gone)
     curation.recycle(user=maya, memory=back)
-    curation.take_back(user=maya, memory=back)
+    curation.restore_from_bin(user=maya, memory=back)
     yield
     left = set(Memory.objects.filter(user=maya).values_list("public_id", flat=True))
     assert left == {kept.public_id, back.public_id}

@@ -10,7 +10,7 @@ from django.utils import timezone
 from foundation.errors import ProviderError
 from memories import language_steps
 from memories.extraction.types import Candidate, Decision, Known, Verdict
-from memories.learning import told_changes
+from memories.learning import change_previews
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Origin
 from memories.portrait import MOST, SHOWN, group_of, portrait_of
 from memories.projects import find_or_create
@@ -151,7 +151,7 @@ def test_the_preview_asks_the_arbiter_that_the_chat_asks(
     monkeypatch.setattr(language_steps, "arbiter", Merging)
     page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
     assert "Lives in Brno and Vienna" in page
-    (change,) = told_changes.preview_changes("I live in Vienna.", user=alice)
+    (change,) = change_previews.preview_changes("I live in Vienna.", user=alice)
     browser.post(address("memory_keep_told"), {"keep": [change.id]})
     assert Memory.objects.get(user=alice).content == "Lives in Brno and Vienna"
 
@@ -159,11 +159,11 @@ def test_the_preview_asks_the_arbiter_that_the_chat_asks(
 def test_a_model_that_does_not_answer_is_told_at_the_field(
     alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreachable(text: str, *, user: User, about: str) -> list[told_changes.ToldChange]:
+    def unreachable(text: str, *, user: User, about: str) -> list[change_previews.ToldChange]:
         raise ProviderError("no answer", retryable=True)
 
     make_memory(alice, "Keeps bees")
-    monkeypatch.setattr(told_changes, "preview_changes", unreachable)
+    monkeypatch.setattr(change_previews, "preview_changes", unreachable)
     answer = browser.post(address("memory_tell"), {"said": "I play the oboe."})
     assert answer.status_code == 422
     assert "The model didn’t answer" in text_of(answer)
@@ -181,7 +181,7 @@ def test_a_sentence_is_shown_before_it_is_kept(alice: User, browser: Client) -> 
 
 
 def test_what_was_shown_is_kept_with_the_words_that_said_it(alice: User, browser: Client) -> None:
-    (change,) = told_changes.preview_changes("I play the oboe.", user=alice)
+    (change,) = change_previews.preview_changes("I play the oboe.", user=alice)
     answer = browser.post(address("memory_keep_told"), {"keep": [change.id]})
     assert answer.status_code == 302
     memory = Memory.objects.get(user=alice)
@@ -195,7 +195,7 @@ def test_a_saved_correction_is_used_although_it_may_contradict_a_memory(
     known = make_memory(alice, "I play the cello.")
     unclear = Decision(Verdict.REVIEW, target_id=known.public_id, reasons=("contradicts",))
     monkeypatch.setattr(type(language_steps.arbiter()), "arbitrate", lambda *_, **__: unclear)
-    (change,) = told_changes.preview_changes("I play the oboe.", user=alice)
+    (change,) = change_previews.preview_changes("I play the oboe.", user=alice)
     page = text_of(browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True))
     assert Memory.objects.get(content__contains="oboe").status == MemoryStatus.ACTIVE
     assert "Remembered." in page
@@ -204,7 +204,7 @@ def test_a_saved_correction_is_used_although_it_may_contradict_a_memory(
 def test_a_candidate_of_somebody_else_is_refused(
     alice: User, mallory: User, browser: Client
 ) -> None:
-    (change,) = told_changes.preview_changes("I play the oboe.", user=mallory)
+    (change,) = change_previews.preview_changes("I play the oboe.", user=mallory)
     page = text_of(browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True))
     assert not Memory.objects.exists()
     assert "This preview has expired" in page
@@ -275,9 +275,9 @@ def test_a_constraint_is_not_overwritten_without_being_selected(
 ) -> None:
     make_memory(alice, "I live in Brno", kind=kind)
     monkeypatch.setattr(language_steps, "arbiter", Replacing)
-    (change,) = told_changes.preview_changes("I live in Vienna.", user=alice)
+    (change,) = change_previews.preview_changes("I live in Vienna.", user=alice)
     assert change.is_chosen is is_chosen
-    both = told_changes.preview_changes("I live in Vienna. I live in Graz.", user=alice)
+    both = change_previews.preview_changes("I live in Vienna. I live in Graz.", user=alice)
     assert not any(one.is_chosen for one in both) or len(both) == 1
 
 
@@ -303,7 +303,7 @@ def test_a_correction_changes_the_memory_that_has_the_wrong_words(
     alice: User, browser: Client, known: str, said: str, new: str
 ) -> None:
     memory = make_memory(alice, known)
-    changes = told_changes.preview_changes(said, user=alice)
+    changes = change_previews.preview_changes(said, user=alice)
     assert [one.old for one in changes if one.overwrites] == [known]
     assert changes[0].is_chosen
     page = text_of(browser.post(address("memory_tell"), {"said": said}))
@@ -335,7 +335,7 @@ def test_two_corrections_in_one_sentence_are_both_shown_and_made(
     memory = make_memory(alice, known)
     given = {"said": said, "about": memory.public_id}
     page = text_of(browser.post(address("memory_tell"), given))
-    changes = told_changes.preview_changes(said, user=alice, about=memory.public_id)
+    changes = change_previews.preview_changes(said, user=alice, about=memory.public_id)
     assert [one.old for one in changes] == [known, ""]
     assert page.count('name="keep"') == 2 and all(one.is_chosen for one in changes)
     browser.post(address("memory_keep_told"), given | {"keep": [one.id for one in changes]})
@@ -349,7 +349,7 @@ def test_a_correction_for_which_a_memory_changed_meanwhile_is_not_applied(
     alice: User, browser: Client
 ) -> None:
     memory = make_memory(alice, "Zuri is 9")
-    (change,) = told_changes.preview_changes("Zuri is 10, not 9", user=alice)
+    (change,) = change_previews.preview_changes("Zuri is 10, not 9", user=alice)
     Memory.objects.update(content="Zuri is nearly 9")
     answer = browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True)
     assert "preview the changes again" in text_of(answer)
@@ -361,7 +361,7 @@ def test_a_correction_of_somebody_else_is_refused(
     alice: User, mallory: User, browser: Client
 ) -> None:
     make_memory(mallory, "Zuri is 9")
-    (change,) = told_changes.preview_changes("Zuri is 10, not 9", user=mallory)
+    (change,) = change_previews.preview_changes("Zuri is 10, not 9", user=mallory)
     answer = browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True)
     assert "This preview has expired" in text_of(answer)
     assert Memory.objects.get().content == "Zuri is 9"
@@ -425,8 +425,8 @@ def test_a_correction_is_not_taken_for_what_is_known(
     known_as(memory, monkeypatch)
     page = text_of(browser.post(address("memory_tell"), {"said": said}))
     assert "Already known" not in page
-    changes = told_changes.preview_changes(said, user=alice)
-    exact = told_changes.exact_changes(said, changes, user=alice)
+    changes = change_previews.preview_changes(said, user=alice)
+    exact = change_previews.exact_changes(said, changes, user=alice)
     assert [(one.old, one.new) for one in exact] == [(known, said), ("", said)]
     assert not any(one.is_chosen for one in [*changes, *exact])
     assert page.count('type="radio" name="exact"') == len(exact)
@@ -440,10 +440,10 @@ def test_a_sentence_kept_as_typed_excludes_the_ticked_changes(
 ) -> None:
     room, alone = make_memory(alice, "我住totem park宿舍"), make_memory(alice, "我现在一个人住")
     said = "搬家了 now在marine drive res"
-    ticked = told_changes._exact(
+    ticked = change_previews._exact(
         "now在marine drive", user=alice, memory=alone.public_id, old=alone.content
     )
-    typed = told_changes._exact(said, user=alice, memory=room.public_id, old=room.content)
+    typed = change_previews._exact(said, user=alice, memory=room.public_id, old=room.content)
     browser.post(
         address("memory_keep_told"), {"keep": [ticked.id], "exact": [typed.id], "said": said}
     )
@@ -456,12 +456,12 @@ def test_under_a_memory_a_change_of_another_one_is_not_ticked(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     about, other = make_memory(alice, "Rents room 412"), make_memory(alice, "Lives alone")
-    change = told_changes.ToldChange(
+    change = change_previews.ToldChange(
         "1", Verdict.REPLACE, "Lives by the sea", other.content, other.public_id
     )
-    monkeypatch.setattr(told_changes, "_change", lambda candidate, *, user: change)
+    monkeypatch.setattr(change_previews, "_change", lambda candidate, *, user: change)
     for under, is_chosen in (("", True), (other.public_id, True), (about.public_id, False)):
-        changes = told_changes.preview_changes("I live by the sea", user=alice, about=under)
+        changes = change_previews.preview_changes("I live by the sea", user=alice, about=under)
         overwriting = [one for one in changes if one.new == change.new]
         assert [one.is_chosen for one in overwriting] == [is_chosen], under
 
@@ -469,8 +469,8 @@ def test_under_a_memory_a_change_of_another_one_is_not_ticked(
 def test_a_sentence_is_kept_as_typed_as_a_new_memory_too(alice: User, browser: Client) -> None:
     make_memory(alice, "Anna is my sister")
     said = "Anna isn't my sister"
-    exact = told_changes.exact_changes(
-        said, told_changes.preview_changes(said, user=alice), user=alice, about="none"
+    exact = change_previews.exact_changes(
+        said, change_previews.preview_changes(said, user=alice), user=alice, about="none"
     )
     browser.post(address("memory_keep_told"), {"keep": [exact[-1].id], "said": said})
     assert set(Memory.objects.values_list("content", flat=True)) == {"Anna is my sister", said}
@@ -484,8 +484,8 @@ def test_the_memory_under_which_a_sentence_is_typed_is_offered_first(
     page = text_of(browser.get(address("memory_home", about=about.public_id)))
     assert f'name="about" value="{about.public_id}"' in page
     said = "The oboe lessons belong to Theo"
-    changes = told_changes.preview_changes(said, user=alice)
-    exact = told_changes.exact_changes(said, changes, user=alice, about=about.public_id)
+    changes = change_previews.preview_changes(said, user=alice)
+    exact = change_previews.exact_changes(said, changes, user=alice, about=about.public_id)
     assert exact[0].memory == about.public_id
     page = text_of(browser.post(address("memory_tell"), {"said": said, "about": about.public_id}))
     assert page.count('type="radio" name="exact"') == len(exact)
@@ -507,7 +507,7 @@ def test_a_sentence_under_a_memory_changes_that_memory(
 ) -> None:
     memory = make_memory(alice, known)
     make_memory(alice, "Keeps bees")
-    (change,) = told_changes.preview_changes(said, user=alice, about=memory.public_id)
+    (change,) = change_previews.preview_changes(said, user=alice, about=memory.public_id)
     assert (change.memory, change.old) == (memory.public_id, known)
     assert "15" not in change.new and change.is_chosen
     given = {"said": said, "about": memory.public_id}
@@ -543,7 +543,7 @@ def test_a_corrected_value_under_a_memory_changes_only_the_value(
     alice: User, known: str, said: str, new: str
 ) -> None:
     memory = make_memory(alice, known)
-    (change,) = told_changes.preview_changes(said, user=alice, about=memory.public_id)
+    (change,) = change_previews.preview_changes(said, user=alice, about=memory.public_id)
     assert (change.memory, change.new, change.is_chosen) == (memory.public_id, new, True)
 
 
@@ -560,7 +560,7 @@ def test_a_name_told_wrong_is_put_right_wherever_it_stands(
     nuts = make_memory(alice, f"{wrong} can’t eat nuts", kind=Kind.CONSTRAINT)
     other = make_memory(alice, f"We visit {wrong}’s parents in May")
     make_memory(alice, "Keeps bees")
-    changes = told_changes.preview_changes(said, user=alice, about=nuts.public_id)
+    changes = change_previews.preview_changes(said, user=alice, about=nuts.public_id)
     assert {one.memory: one.new for one in changes if one.overwrites} == {
         one.public_id: one.content.replace(wrong, right) for one in (nuts, other)
     }
@@ -570,7 +570,7 @@ def test_a_sentence_under_a_memory_of_somebody_else_changes_nothing(
     alice: User, mallory: User
 ) -> None:
     theirs = make_memory(mallory, "Keeps bees")
-    changes = told_changes.preview_changes(
+    changes = change_previews.preview_changes(
         "I keep bees in Ulm.", user=alice, about=theirs.public_id
     )
     assert not any(one.overwrites for one in changes)
@@ -579,7 +579,7 @@ def test_a_sentence_under_a_memory_of_somebody_else_changes_nothing(
 def test_a_short_sentence_under_a_long_memory_is_not_ticked(alice: User) -> None:
     long = "Type 2 diabetic since 2019, on metformin twice a day with breakfast and dinner"
     memory = make_memory(alice, long)
-    changes = told_changes.preview_changes(
+    changes = change_previews.preview_changes(
         "I am on gliclazide, diabetic", user=alice, about=memory.public_id
     )
     assert changes[0].memory == memory.public_id and not changes[0].is_chosen
@@ -588,14 +588,14 @@ def test_a_short_sentence_under_a_long_memory_is_not_ticked(alice: User) -> None
 def test_what_awaits_review_is_not_the_target_of_a_correction(alice: User) -> None:
     waiting = make_memory(alice, "I play the cello on Mondays", status=MemoryStatus.CANDIDATE)
     active = make_memory(alice, "I play the cello in Brno")
-    changes = told_changes.preview_changes("I play the cello on Sundays.", user=alice)
+    changes = change_previews.preview_changes("I play the cello on Sundays.", user=alice)
     assert waiting.public_id not in {one.memory for one in changes}
     assert active.status == MemoryStatus.ACTIVE
 
 
 def test_a_memory_of_somebody_else_is_not_offered(alice: User, mallory: User) -> None:
     theirs = make_memory(mallory, "Keeps bees")
-    exact = told_changes.exact_changes("Keeps goats", (), user=alice, about=theirs.public_id)
+    exact = change_previews.exact_changes("Keeps goats", (), user=alice, about=theirs.public_id)
     assert [one.memory for one in exact] == [""]
 
 
@@ -610,7 +610,7 @@ def test_only_a_value_is_put_in_the_place_of_the_wrong_one(
     alice: User, known: str, said: str, new: str
 ) -> None:
     make_memory(alice, known)
-    changes = told_changes.preview_changes(said, user=alice)
+    changes = change_previews.preview_changes(said, user=alice)
     assert [one.new for one in changes if one.overwrites] == [new]
 
 
@@ -625,9 +625,9 @@ def test_words_of_another_kind_or_place_are_not_exchanged(
     alice: User, known: str, said: str
 ) -> None:
     make_memory(alice, known)
-    changes = told_changes.preview_changes(said, user=alice)
+    changes = change_previews.preview_changes(said, user=alice)
     assert not [one for one in changes if one.overwrites and one.new != said]
-    assert told_changes.exact_changes(said, changes, user=alice)
+    assert change_previews.exact_changes(said, changes, user=alice)
 
 
 def test_a_fragment_is_corrected_with_a_preview_like_every_phrase(

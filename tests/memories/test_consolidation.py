@@ -21,7 +21,7 @@ from conversations.models import Turn
 from memories import language_steps, tasks
 from memories.extraction.arbitration.pairs import Joined, join
 from memories.extraction.chat_model.arbiter import Ungrounded
-from memories.forgetting import derivation, memory_forgets
+from memories.forgetting import forget_plan, memory_forgets
 from memories.models import Change, Kind, Memory, MemoryStatus, MemoryVersion, Origin, Source
 from memories.pages.explanation import related_to
 from memories.writing import consolidation, memory_writes
@@ -338,15 +338,15 @@ def test_what_forgetting_leaves_is_what_the_others_say(
 ) -> None:
     """Pure: consolidated over several levels, any of the originals forgotten in any order."""
     texts = [
-        derivation.Text(
-            number, number, f"Likes {name} tea", sources=[derivation.VersionSource(name, False)]
+        forget_plan.Text(
+            number, number, f"Likes {name} tea", sources=[forget_plan.VersionSource(name, False)]
         )
         for number, name in enumerate(names, start=1)
     ]
     top = list(texts)
     for level in range(levels):
         cut = data.draw(st.integers(min_value=1, max_value=len(top)))
-        made = derivation.Text(
+        made = forget_plan.Text(
             100 + level,
             100 + level,
             join(one.content for one in top[:cut]),
@@ -364,6 +364,6 @@ def test_what_forgetting_leaves_is_what_the_others_say(
         )
         for one in texts
     ]
-    outcomes = derivation.plan(after)
+    outcomes = forget_plan.plan(after)
     left = " ".join(outcomes[one.id].content for one in top)
     assert {name for name in names if name in left} == set(names) - gone

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.extraction.arbitration.pairs import join
-from memories.forgetting.derivation import Outcome, Text, VersionSource, plan
+from memories.forgetting.forget_plan import Outcome, Text, VersionSource, plan
 
 MOST_VERSIONS = 8
 

@@ -77,7 +77,7 @@ def server(settings: Settings) -> Iterator[EmbeddingServer]:
 def choose_again() -> None:
     """Also a breaker that has opened is forgotten."""
     search_index._served.cache_clear()
-    search_index.choose_again()
+    search_index.reset_embedder()
 
 
 def status_of(kind: Kind) -> str:

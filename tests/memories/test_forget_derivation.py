@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from memories.extraction.arbitration.pairs import join
-from memories.forgetting.derivation import Outcome, Text, VersionSource, plan
+from memories.forgetting.forget_plan import Outcome, Text, VersionSource, plan
 
 ONE, TWO, THREE = (VersionSource(f"turn {n}", forgotten=False) for n in (1, 2, 3))
 

@@ -83,7 +83,7 @@ def test_the_scan_finds_words_in_a_person_s_copy_and_not_in_another_s(
 
 def found_in_files(operation: Operation, whose: ScannedPerson) -> list[str]:
     with as_system():
-        found = residue_scan.scan(whose, erased_hashes.erased_by(operation)).found
+        found = residue_scan.scan(whose, erased_hashes.erased_hashes_of(operation)).found
     return [one.row for one in found if one.place == "files"]
 
 

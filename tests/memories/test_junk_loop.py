@@ -9,12 +9,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from bench import junk_loop
-from conversations.block import context
+from conversations.block import builder
 from conversations.models import Conversation, Turn
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import tasks
-from memories.files.block_words import words_for
+from memories.files.block_texts import words_for
 from memories.learning import turn_context
 from memories.learning.turn_context import without_our_block
 from memories.models import Memory
@@ -40,7 +40,7 @@ def tell(conversation: Conversation, text: str, reply: str) -> None:
 
 def block_for(conversation: Conversation, message: str) -> str:
     prepared = search.prepare_query(message)
-    return context.build(prepared, user=conversation.user, conversation=conversation).block
+    return builder.build(prepared, user=conversation.user, conversation=conversation).block
 
 
 def learned(user: User, language: str, *, most: int = 12) -> tuple[Conversation, set[int]]:

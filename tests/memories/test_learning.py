@@ -7,7 +7,7 @@ from conversations.models import Conversation, Episode
 from conversations.recording import turns
 from memories import language_steps
 from memories.extraction.types import Extraction, ForgetRequest, Refused, TurnText
-from memories.learning import ingest, turn_batches
+from memories.learning import turn_batches, turn_learning
 from memories.models import Arbitration, Memory, Refusal, Source, TargetKind, Vector
 from ops.accounts import users
 from ops.models import Kind, Operation, Status, User
@@ -110,13 +110,13 @@ def test_what_was_refused_stands_beside_its_own_turn(
 def test_switched_off_meanwhile_nothing_is_learned(
     alice: User, three_turns: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = ingest.extract
+    real = turn_learning.extract
 
     def extract(text: TurnText) -> Extraction:
         users.change_settings(user=alice, changes={"longterm_enabled": False})
         return real(text)
 
-    monkeypatch.setattr(ingest, "extract", extract)
+    monkeypatch.setattr(turn_learning, "extract", extract)
     worker.drain(limit=1)
     assert not Memory.objects.exists() and not Arbitration.objects.exists()
 

@@ -361,12 +361,12 @@ def test_a_kill_at_any_step_of_a_sync_loses_nothing(
 
 def test_a_sync_is_asked_for_where_something_changed(alice: User, mallory: User) -> None:
     make_memory(alice, "Lives in Lisbon")
-    assert file_sync.request_where_changed() == 1 == file_sync.request_where_changed()
+    assert file_sync.request_syncs_after_changes() == 1 == file_sync.request_syncs_after_changes()
     assert worker.drain() == 1 and "Lisbon" in copy(alice).read_text()
     Memory.objects.update(updated_at=timezone.now() - timedelta(minutes=2))
-    assert file_sync.request_where_changed() == 0 == file_sync.request_where_edited()
+    assert file_sync.request_syncs_after_changes() == 0 == file_sync.request_syncs_after_edits()
     edit_copy(alice, "Lisbon", "Porto")
-    assert file_sync.request_where_changed() == 1 == file_sync.request_where_edited()
+    assert file_sync.request_syncs_after_changes() == 1 == file_sync.request_syncs_after_edits()
     worker.drain()
     assert contents(alice) == {"Lives in Porto"}
 

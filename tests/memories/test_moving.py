@@ -102,7 +102,7 @@ def test_going_back_leaves_nothing_there_and_nothing_is_written_down_any_more(
     moved()
     assert milvus_sync.server().spaces() == set()
     remember(alice, "Plays the cello")
-    assert not VectorChange.objects.exists() and not milvus_sync.are_recorded()
+    assert not VectorChange.objects.exists() and not milvus_sync.are_changes_recorded()
     assert len(found(alice)) == 2
 
 
@@ -226,9 +226,9 @@ def test_what_nobody_was_woken_for_is_told_by_the_sweep(alice: User, milvus: Mil
     remember(alice, "Has a cat named Biscuit")
     for waiting in Operation.objects.filter(kind=Kind.SYNC_VECTORS):
         outbox.cancel(waiting)
-    assert milvus_sync.request_where_waiting() == 1
+    assert milvus_sync.request_pending_syncs() == 1
     worker.drain()
-    assert held() == stored() and milvus_sync.request_where_waiting() == 0
+    assert held() == stored() and milvus_sync.request_pending_syncs() == 0
 
 
 def test_a_forget_erases_there_too_and_its_receipt_says_so(alice: User, milvus: Milvus) -> None:
@@ -342,7 +342,7 @@ def test_from_one_that_is_gone_for_good_the_way_back_is_free(
     milvus_sync.request_move(lost=True)
     in_time()  # the forget comes first, and waits once more
     in_time()
-    assert not milvus_sync.are_recorded()
+    assert not milvus_sync.are_changes_recorded()
     assert told(waiting).status == Status.SUCCEEDED, waiting.last_error
 
 
@@ -358,7 +358,7 @@ def test_another_embedder_takes_it_along(
     space = EmbeddingSpace.objects.get()
     assert space.pk != old and space.searched_in == SearchedIn.MILVUS
     assert milvus_sync.server().spaces() == {space.pk} and held() == stored()
-    search_index.choose_again()
+    search_index.reset_embedder()
 
 
 def test_two_never_tell_of_one_person_at_a_time(alice: User, milvus: Milvus) -> None:
@@ -390,7 +390,7 @@ def test_it_is_left_in_peace_after_failing(alice: User, milvus: Milvus) -> None:
 
 def test_without_it_nothing_is_written_down(alice: User) -> None:
     remember(alice, "Has a cat named Biscuit")
-    assert not milvus_sync.are_recorded() and not VectorChange.objects.exists()
+    assert not milvus_sync.are_changes_recorded() and not VectorChange.objects.exists()
     assert not Operation.objects.filter(kind=Kind.SYNC_VECTORS).exists()
 
 
@@ -399,8 +399,8 @@ def test_a_restore_that_switched_the_writing_down_on_is_put_right(alice: User) -
         milvus_sync.set_recording(True)
     remember(alice, "Has a cat named Biscuit")
     with as_system():
-        assert VectorChange.objects.exists() and not milvus_sync.are_recorded()
+        assert VectorChange.objects.exists() and not milvus_sync.are_changes_recorded()
     request_vector_syncs()
     with as_system():
-        assert not milvus_sync.is_on() and not VectorChange.objects.exists()
+        assert not milvus_sync.is_recording() and not VectorChange.objects.exists()
     assert not Operation.objects.filter(kind=Kind.SYNC_VECTORS).exists()

@@ -37,7 +37,7 @@ def place(user: User, path: str) -> Path:
 def noted(alice: User) -> DailyNote:
     MemoryFile.objects.create(user=alice, path=PLAN, content="Tiles first.\n")
     line = daily_notes.append("Walked to the harbour", user=alice, source="my agent").note
-    assert file_sync.request_where_changed() == 1
+    assert file_sync.request_syncs_after_changes() == 1
     worker.drain()
     return line
 

@@ -161,6 +161,27 @@ def test_answers_that_a_constraint_does_not_fit_are_not_counted_but_it_says_it_i
     assert "always included" in row
 
 
+def test_what_was_only_in_an_answer_because_it_was_pinned_is_not_called_used_later(
+    client: Client, alice: User
+) -> None:
+    memory = Memory.objects.get(content="Number 2")
+    make_trace(alice, "Where to?", hits=[memory.public_id])
+    RecallHit.objects.update(in_block=True, components={"raw_relevance": 0.1})
+    page = text_of(client.get(address("memory_page", memory.public_id, show="used")))
+    assert "Not used in any answer yet." in page and "Not used yet" in page
+    assert '<li class="use">' not in page
+
+
+def test_a_use_that_could_not_be_counted_is_said_where_its_answer_is_listed(
+    client: Client, alice: User
+) -> None:
+    memory = Memory.objects.get(content="Number 2")
+    make_trace(alice, "Where to?", hits=[memory.public_id])
+    RecallHit.objects.update(in_block=True, components={"raw_relevance": 0.9})
+    page = text_of(client.get(address("memory_page", memory.public_id, show="used")))
+    assert "Used in 1 answer." in page and page.count('<li class="use">') == 1
+
+
 @pytest.mark.parametrize(
     "fields",
     [

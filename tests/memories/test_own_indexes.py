@@ -12,6 +12,7 @@ from memories.models import Memory, Origin, Vector
 from memories.recall import candidate_pool, keyword_matches, search
 from memories.recall.searchable_texts import Filters, memory_scope
 from memories.retrieval.stores import pgvector
+from memories.retrieval.stores.base import NearestQuery
 from memories.retrieval.stores.pgvector import OwnIndex, PgVectorStore
 from memories.writing import memory_writes
 from memories.writing.memory_writes import Draft, SourceInput
@@ -51,7 +52,7 @@ def index_of(user: User) -> OwnIndex:
 def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
     scope = memory_scope(user, filters=Filters(personal=True))
     with as_user(user):
-        found = PgVectorStore().nearest(
+        query = NearestQuery(
             search.prepare_query(text).vector,
             user_id=user.pk,
             space_id=search_index.active_space().pk,
@@ -60,6 +61,7 @@ def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
             limit=limit,
             many=many,
         )
+        found = PgVectorStore().nearest(query)
     return list(found)
 
 
@@ -156,9 +158,9 @@ def test_few_memories_are_all_compared(rich: User, monkeypatch: pytest.MonkeyPat
     asked: list[bool] = []
     real = PgVectorStore.nearest
 
-    def noted(self: PgVectorStore, *args: object, **named: object) -> object:
-        asked.append(bool(named["many"]))
-        return real(self, *args, **named)  # type: ignore[arg-type]
+    def noted(self: PgVectorStore, query: NearestQuery) -> object:
+        asked.append(query.many)
+        return real(self, query)
 
     monkeypatch.setattr(PgVectorStore, "nearest", noted)
     prepared = search.prepare_query("Which tea?")
@@ -201,4 +203,4 @@ def test_after_a_change_of_the_embedder_it_is_built_for_the_new_one(
     after = index_of(rich)
     assert after != before
     assert pgvector.index_state(at_least=1).built == {after}
-    search_index.choose_again()
+    search_index.reset_embedder()

@@ -95,7 +95,7 @@ def test_the_memory_tool_writes_edits_and_deletes_a_layer(alice: User, alice_key
     assert block(alice_key)["block"] == ""
     with as_user(alice):
         [binned] = memory_files.binned_notes(alice)
-        memory_files.take_back_note(alice, file_id=binned.pk)
+        memory_files.restore_note_from_bin(alice, file_id=binned.pk)
     assert "Answer at length." in sections(block(alice_key))["soul"]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conversations.block import context
+from conversations.block import builder
 from foundation.database import statements
 from memories.recall import keyword_matches, search
 from ops.access import as_user
@@ -129,7 +129,7 @@ def check(plans: Plans, *tables: str) -> None:
 def test_a_recall_reads_by_the_person(crowded: User, plans: Plans) -> None:
     prepared = search.prepare_query("Which maps do I like?")
     with as_user(crowded):
-        assert context.build(prepared, user=crowded).items
+        assert builder.build(prepared, user=crowded).items
     check(plans, "memories_memory", "memories_lexicalentry", "memories_vector")
 
 
@@ -146,7 +146,7 @@ def test_so_does_one_for_somebody_with_very_many(
     monkeypatch.setattr(keyword_matches, "WHOLE", OWN // 4)
     prepared = search.prepare_query("Which maps did I like in 2026?")
     with as_user(crowded):
-        context.build(prepared, user=crowded)
+        builder.build(prepared, user=crowded)
         search.search(prepared, user=crowded, limit=5)
     check(plans, *LARGE)
 

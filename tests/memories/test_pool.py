@@ -18,8 +18,10 @@ pytestmark = pytest.mark.django_db
 
 def words_of(query: str, scope: SearchScope, user: User) -> Words:
     prepared = search.prepare_query(query)
-    asked = keyword_matches.ask(prepared, scope, user=user, vector=prepared.vector, batch=Batch())
-    return keyword_matches.read(asked, prepared, scope, user=user)
+    asked = keyword_matches.add_query(
+        prepared, scope, user=user, vector=prepared.vector, batch=Batch()
+    )
+    return keyword_matches.read_matches(asked, prepared, scope, user=user)
 
 
 def test_of_very_many_messages_those_of_the_day_that_is_named_are_candidates(

@@ -38,12 +38,12 @@ class Other(HashingEmbedder):
 
 @pytest.fixture
 def other(monkeypatch: pytest.MonkeyPatch) -> Iterator[Other]:
-    search_index.choose_again()
+    search_index.reset_embedder()
     search_index.active_space()
     one = Other()
     monkeypatch.setattr(search_index, "configured_embedder", lambda: one)
     yield one
-    search_index.choose_again()
+    search_index.reset_embedder()
 
 
 def found(user: User, query: str) -> list[str]:

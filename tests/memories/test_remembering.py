@@ -149,7 +149,7 @@ def test_the_bin_gives_back_what_it_took(alice: User) -> None:
     assert not Memory.objects.exists()
     assert binned.purge_at is not None and binned.deleted_at is not None
     assert (binned.purge_at - binned.deleted_at).days == 7
-    curation.take_back(user=alice, memory=memory)
+    curation.restore_from_bin(user=alice, memory=memory)
     assert Memory.objects.get() == memory
 
 

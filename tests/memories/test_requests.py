@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 def settled(about: str, *, user: User) -> Outcome:
-    asked = spoken_requests.asked_about(about)
+    asked = spoken_requests.requests_of_api_text(about)
     with as_user(user):
         return spoken_requests.answer(spoken_requests.find(asked, user=user), user=user)
 
@@ -424,6 +424,93 @@ def test_a_request_for_everything_of_a_topic_is_sure_which_memories_it_means(
     assert outcome.status == NEEDS_CHOICE
     assert set(outcome.likely_ids) == set(made[:2])
     assert len(left()) == 3
+
+
+SMOKING, OTHERS = (
+    "smoking: packed it in in january, never again",
+    ("the naproxen finished last week", "not sure ill stay wi calmac", "want to do the nc500"),
+)
+
+
+@pytest.mark.parametrize("shares", [(0.6, 0.6, 0.6), (0.99, 0.9, 0.6)])
+def test_what_only_the_pair_head_takes_for_meant_is_not_ticked(
+    alice: User, pairs: FakePairs, shares: tuple[float, ...]
+) -> None:
+    """The pair head takes many memories for meant that share nothing with the request."""
+    pairs.means(SMOKING, 0.99)
+    for text, share in zip(OTHERS, shares, strict=True):
+        pairs.means(text, share)
+    smoking, *_ = made = told(alice, SMOKING, *OTHERS)
+    outcome = settled("forget what i said about smoking", user=alice)
+    assert outcome.status == NEEDS_CHOICE
+    assert set(outcome.memory_ids) == {one.public_id for one in made}
+    assert outcome.likely_ids == [smoking.public_id]
+
+
+# A request for everything about somebody, what names them, and what doesn't.
+PEOPLE = {
+    "a relative": (
+        "forget everything about my brother Iain",
+        ("brother Iain: drives the bin lorry", "Iain lives in Lerwick not Stornoway"),
+        ("My brother Rab is a joiner", "Stornoway is too windy", CELLO),
+    ),
+    "a name": (
+        "Please delete everything about Marcus, we split up",
+        ("Marcus still has a key to my flat", "Marcus works at the garage"),
+        ("Split up the garden beds", CELLO),
+    ),
+    "王强": (
+        "把关于我前夫王强的事全部忘掉",
+        ("前夫王强在开出租车", "王强住在成都"),
+        ("我的房子在上海", "喜欢喝绿茶"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PEOPLE)
+def test_a_request_for_everything_about_somebody_ticks_whatever_names_them(
+    alice: User, pairs: FakePairs, case: str
+) -> None:
+    request, naming, others = PEOPLE[case]
+    pairs.means(naming[0], 0.6)
+    wanted = told(alice, *naming)
+    told(alice, *others)
+    outcome = settled(request, user=alice)
+    assert outcome.status == NEEDS_CHOICE
+    assert set(outcome.likely_ids) == {one.public_id for one in wanted}
+
+
+def test_what_is_to_be_kept_is_not_ticked(alice: User, pairs: FakePairs) -> None:
+    wanted, _, kept = told(
+        alice, "Fertility history", "Fertility clinic bill", "Noah has a stutter"
+    )
+    pairs.means(wanted.content)
+    pairs.means("Fertility clinic bill")
+    outcome = settled("The fertility history: out. Keep everything else about Noah.", user=alice)
+    assert outcome.status == NEEDS_CHOICE and kept.public_id not in outcome.likely_ids
+
+
+@pytest.mark.parametrize(("share", "is_ticked"), [(0.03, False), (0.9, True)])
+def test_what_has_the_words_is_ticked_unless_the_pair_head_denies_it(
+    alice: User, pairs: FakePairs, share: float, is_ticked: bool
+) -> None:
+    own, other = "I've a boat called Curlew", "my brother sold his canal boat"
+    pairs.means(own)
+    pairs.means(other, share)
+    _, brothers = told(alice, own, other, CELLO)[:2]
+    outcome = settled("please forget everything about the boat", user=alice)
+    assert outcome.status == NEEDS_CHOICE
+    assert (brothers.public_id in outcome.likely_ids) is is_ticked
+
+
+def test_the_memory_that_all_signals_prefer_is_ticked(alice: User, pairs: FakePairs) -> None:
+    """Most requests that lead to a question mean the best match, though it shares few words."""
+    best = "My flat was in Kothrud"
+    pairs.means(best, 0.9)
+    wanted, *_ = told(alice, best, "Amol likes Kothrud", CELLO)
+    outcome = settled("forget where my previous landlord in Kothrud had his place", user=alice)
+    assert outcome.status == NEEDS_CHOICE
+    assert outcome.likely_ids == [wanted.public_id]
 
 
 def test_a_request_for_everything_is_a_question_if_another_memory_is_meant_in_other_words(

@@ -13,7 +13,6 @@ from memories import language_steps
 from memories.extraction import types
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.types import Extraction, Said, TurnText
-from memories.learning import turn_context
 from memories.learning.turn_context import RolePlays
 from memories.models import Memory
 from memories.reader import reader
@@ -115,7 +114,7 @@ def test_messages_of_one_batch_know_of_a_game_that_began_within_it() -> None:
     assert later.in_role_play and [one.text for one in later.before] == ["begin"]
     role_play.note(texts[1].user, RolePlay.ENDS)
     assert role_play.in_context(texts[2]) is texts[2]
-    assert turn_context.PRECEDING == 3
+    assert types.PRECEDING == 3
 
 
 def test_the_extractor_and_the_messages_have_the_same_states() -> None:

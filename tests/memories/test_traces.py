@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, connections
 from psycopg.errors import LockNotAvailable
 
-from conversations.block import context
+from conversations.block import builder
 from conversations.recording import conversation_names
 from foundation import deferred_writes
 from foundation.database import statements
@@ -207,7 +207,7 @@ def test_a_trace_holds_no_text_of_a_message_that_is_not_kept(
     alice: User, asked: str, is_kept: bool
 ) -> None:
     make_memory(alice, "Has a cat named Biscuit")
-    context.build(
+    builder.build(
         search.prepare_query(asked),
         user=alice,
         conversation=conversation_names.create(user=alice, external_id=None),

@@ -10,7 +10,7 @@ from conversations.models import Conversation, Learning, Message
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories.forgetting import spoken_requests
-from memories.learning import ingest
+from memories.learning import turn_learning
 from memories.models import Arbitration, Memory, Refusal, Source
 from ops.access import as_user
 from ops.accounts import users
@@ -103,7 +103,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with as_user(user):
         conversation = conversation_names.find_or_create(user=user, reference="c1")
         say(conversation, f"{HOME} I play the cello.")
-    real = ingest.learn_one
+    real = turn_learning.learn_one
     calls: list[int] = []
 
     def deadly(*args: object, **more: object) -> object:
@@ -112,7 +112,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             raise Kill
         return real(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ingest, "learn_one", deadly)
+    monkeypatch.setattr(turn_learning, "learn_one", deadly)
     with pytest.raises(Kill):
         falls_quiet(conversation)
     revive(monkeypatch)

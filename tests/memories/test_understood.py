@@ -150,7 +150,7 @@ def test_messages_that_say_it_without_being_its_source_are_offered(
     pairs.means(memory.content)
     pairs.says(memory.content, again.content, "refines")
 
-    asked = spoken_requests.asked_about("that I live in Brno")
+    asked = spoken_requests.requests_of_api_text("that I live in Brno")
     with as_user(alice):
         found = spoken_requests.find(asked, user=alice)
 

@@ -156,7 +156,7 @@ class Versions(RuleBasedStateMachine):
     @precondition(binned)
     def undo(self) -> None:
         with as_user(self.user):
-            curation.take_back(user=self.user, memory=self.memory)
+            curation.restore_from_bin(user=self.user, memory=self.memory)
 
     @rule()
     @precondition(there)

@@ -4,8 +4,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from conversations.block import context
-from conversations.block.context import preview
+from conversations.block import builder
+from conversations.block.builder import preview
 from conversations.models import Conversation, ConversationKind, Message
 from memories.models import Kind, Memory, RecallTrace
 from memories.recall.search import prepare_query
@@ -172,7 +172,7 @@ def test_the_preview_is_what_the_model_gets(alice: User, conversation: Conversat
     prepared = prepare_query("Which tea do I prefer?")
     with as_user(alice):
         looked = preview(prepared, user=alice, conversation=conversation)
-        built = context.build(prepared, user=alice, conversation=conversation)
+        built = builder.build(prepared, user=alice, conversation=conversation)
     assert "green tea" in looked.block
     assert (looked.block, looked.window) == (built.block, built.window)
     assert Memory.objects.get().access_count == 1

@@ -125,6 +125,7 @@ def test_used_shows_the_answer_and_how_the_score_adds_up(
         answer=turn.assistant_message,
     )
     components = {"relevance": 0.44, "recency": 0.19, "importance": 0.1}
+    components["raw_relevance"] = 0.9
     RecallHit.objects.filter(trace=trace).update(score=0.73, components=components, in_block=True)
     page = shown(alice, memory, show="used")
     assert "What do I do at sea?" in page
@@ -202,7 +203,7 @@ def test_each_section_asks_as_often_however_much_there_is(
             other = make_memory(alice, "Owns a boat", turns=[turn])
             Relation.objects.create(user=alice, memory=memory, other=other, kind="supports")
             make_trace(alice, "Sea?", hits=[memory.public_id], conversation=conversation)
-            RecallHit.objects.update(in_block=True)
+            RecallHit.objects.update(in_block=True, components={"raw_relevance": 0.9})
 
     fill()
     few = queries_of(alice, url)

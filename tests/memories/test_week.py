@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from memories.forgetting import memory_forgets
 from memories.models import Change, Memory, MemoryStatus, MemoryVersion, Origin, Tombstone
-from memories.week import SHOWN, week_of
+from memories.weekly_changes import SHOWN, week_of
 from memories.writing import curation
 from ops.access import as_user
 from ops.accounts import users

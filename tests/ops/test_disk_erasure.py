@@ -303,7 +303,7 @@ def test_a_folder_that_is_too_large_is_told_of(texts: list[str]) -> None:
 def test_where_the_database_is_elsewhere_the_receipt_says_that_nothing_is_known(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "is_here", lambda: False)
+    monkeypatch.setattr(cluster, "is_cluster_local", lambda: False)
     memory = make_memory(alice, KEPT)
     with as_user(alice):
         known.forget_memory(user=alice, memory=memory)
@@ -314,7 +314,7 @@ def test_where_the_database_is_elsewhere_the_receipt_says_that_nothing_is_known(
 
 
 def test_a_cluster_is_ours_only_if_its_files_lie_here(tmp_path: Path) -> None:
-    assert cluster.is_here()
+    assert cluster.is_cluster_local()
     assert not cluster._is_in(tmp_path)
     (tmp_path / "global").mkdir()
     (tmp_path / "global" / "pg_control").write_bytes(b"12345678" * 10)

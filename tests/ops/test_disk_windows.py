@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.text import shingles
-from ops.disk.windows import AT_ONCE, Hasher, Wanted, reduce
+from ops.disk.substring_hashes import AT_ONCE, Hasher, Wanted, reduce
 
 HASHER = Hasher(b"a key of this test")
 LONG = "Keeps the spare key of the summer house under the third flower pot"

@@ -126,7 +126,7 @@ class Outbox(RuleBasedStateMachine):
         self.doing = "fail"
         if claimed is not None:
             mine = self._is_mine(claimed)
-            assert outbox.give_back(claimed) == mine
+            assert outbox.release(claimed) == mine
 
     @rule(claimed=held)
     def renew(self, claimed: Operation | None) -> None:
@@ -175,7 +175,7 @@ class Outbox(RuleBasedStateMachine):
             assert (
                 not outbox.succeed(lost) and not outbox.renew(lost) and not outbox.has_lease(lost)
             )
-            assert not outbox.fail(lost, error="no") and not outbox.give_back(lost)
+            assert not outbox.fail(lost, error="no") and not outbox.release(lost)
             for act, begins in ((outbox.retry, Status.FAILED), (outbox.cancel, Status.PENDING)):
                 if status != begins:
                     with pytest.raises(Conflict):

@@ -15,7 +15,7 @@ from conversations.recording.turns import MessageInput
 from memcenter import monitoring
 from memories.extraction.types import Extraction, TurnText
 from memories.indexing import search_index
-from memories.learning import ingest
+from memories.learning import turn_learning
 from memories.models import Memory
 from memories.reader import reader
 from ops.access import as_system, as_user
@@ -103,16 +103,16 @@ def test_of_turns_learned_together_the_one_that_hangs_is_the_only_one_not_learne
             )
     search_index.embed(["Loaded once, before the processes are forked."])
     reader().read("Loaded once, before the processes are forked.")
-    extract = ingest.extract
+    extract = turn_learning.extract
 
     def hanging(text: TurnText) -> Extraction:
         hostile_operations.do(None, "hang" if "hangs" in text.user.text else "")
         return extract(text)
 
-    monkeypatch.setattr(ingest, "extract", hanging)
+    monkeypatch.setattr(turn_learning, "extract", hanging)
     while Operation.objects.filter(status__in=workers.OPEN).exists():
         assert fork(lambda _reach: drain_as_a_worker()).ended() == ""
-        watchdog.take_back()
+        watchdog.recover_operations()
         with as_system():
             Operation.objects.filter(status=Status.PENDING).update(run_after=timezone.now())
     (failed,) = Operation.objects.exclude(status=Status.SUCCEEDED)
@@ -145,4 +145,4 @@ def readyz() -> str:
 
 
 def test_processes_that_live_or_ended_with_nothing_to_do_are_no_news(alice: User) -> None:
-    assert watchdog.take_back() == 0
+    assert watchdog.recover_operations() == 0

@@ -65,7 +65,7 @@ def operation(alice: User) -> Operation:
 
 
 def found(operation: Operation, user: User) -> list[Residue]:
-    erased = erased_hashes.erased_by(operation)
+    erased = erased_hashes.erased_hashes_of(operation)
     whose = ScannedPerson(user.pk, user.subject, since=operation.created_at)
     return list(residue_scan.scan(whose, erased).found)
 

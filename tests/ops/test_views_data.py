@@ -391,7 +391,7 @@ def test_two_receipts_in_the_list_are_told_apart(client: Client, maya: User) -> 
     with as_user(maya):
         memories = [make_memory(maya, f"Plays the cello {number}") for number in range(3)]
         for actor, chosen in (("user", memories[:1]), (f"key {key.pk}", memories[1:])):
-            with audit_log.acting_as(actor, "page"):
+            with audit_log.use_actor(actor, "page"):
                 memory_forgets.forget_memories(user=maya, memories=chosen)
     drain()
     page = client.get("/memory/data/").text
@@ -490,7 +490,7 @@ def test_where_the_database_is_elsewhere_a_receipt_says_that_it_cannot_be_known(
     elsewhere: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cluster, "is_here", lambda: False)
+    monkeypatch.setattr(cluster, "is_cluster_local", lambda: False)
     with as_user(said.user):
         memory_forgets.forget_memory(user=said.user, memory=said)
         users.change_settings(user=said.user, changes={"language": language})

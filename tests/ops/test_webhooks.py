@@ -95,7 +95,7 @@ def test_whatever_becomes_of_a_memory_is_told_by_its_id(alice: User, heard: Hear
     memory = remember(alice, "Alice plays chess.")
     curation.pin(user=alice, memory=memory)
     curation.recycle(user=alice, memory=memory)
-    curation.take_back(user=alice, memory=memory)
+    curation.restore_from_bin(user=alice, memory=memory)
     memory_forgets.forget_memory(user=alice, memory=memory)
     worker.drain()
     assert [one["event"] for one in heard.told] == [

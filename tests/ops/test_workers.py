@@ -20,7 +20,7 @@ from conversations.recording import turns
 from conversations.recording.turns import MessageInput
 from memories.forgetting import memory_forgets
 from memories.indexing import search_index
-from memories.learning import ingest
+from memories.learning import turn_learning
 from memories.models import Memory, MemoryVersion, Source
 from memories.reader import reader
 from ops import registry
@@ -251,7 +251,7 @@ def test_a_turn_is_learned_once_though_its_worker_stood_still_at_the_model(
         turn = make_turn(make_conversation(alice), "I'm allergic to peanuts.")
         outbox.enqueue(Kind.EXTRACT_TURN, subject=alice.subject, payload={"turn": turn.pk})
     _warm_up()
-    extract = ingest.extract
+    extract = turn_learning.extract
     stopping: list[Reach] = []
 
     def slow(text: Any) -> Any:
@@ -260,7 +260,7 @@ def test_a_turn_is_learned_once_though_its_worker_stood_still_at_the_model(
             stopping.pop()()
         return found
 
-    monkeypatch.setattr(ingest, "extract", slow)
+    monkeypatch.setattr(turn_learning, "extract", slow)
 
     def work(reach: Reach) -> None:
         stopping.append(reach)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import zoneinfo
 from datetime import UTC, datetime
 
@@ -8,6 +9,8 @@ from django.utils import timezone, translation
 
 from memories.templatetags.memory_center import receipt_moment
 from ops.pages import time_zones
+
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def shown(*, also: str = "UTC") -> dict[str, str]:
@@ -52,6 +55,21 @@ def test_every_zone_has_a_chinese_name_on_a_chinese_page() -> None:
         assert time_zones.time_zone_name("America/Havana") == "哈瓦那"
         assert [*names].index("Asia/Almaty") < [*names].index("Asia/Yekaterinburg")  # 阿 before 叶
     assert shown()["Asia/Ulaanbaatar"] == "Ulaanbaatar"
+
+
+def test_every_name_that_a_browser_or_program_may_give_is_chinese_on_a_chinese_page() -> None:
+    """Browsers name India Asia/Calcutta; the names that only count hours are the same anywhere."""
+    counted = ("Etc/", "GMT", "UCT", "UTC", "Zulu", "Universal", "Factory", "localtime")
+    named = [one for one in zoneinfo.available_timezones() if not one.startswith(counted)]
+    assert len(named) > 400
+    with translation.override("zh-hans"):
+        assert shown(also="Asia/Calcutta")["Asia/Calcutta"] == "加尔各答"
+        for name in (time_zones.time_zone_name, lambda one: shown(also=one)[one]):
+            said = {one: name(one) for one in named}
+            assert [
+                one for one, text in said.items() if not re.search("[\u4e00-\u9fff]", text)
+            ] == []
+    assert shown(also="Asia/Calcutta")["Asia/Calcutta"] == "Asia/Calcutta"
 
 
 def test_the_moments_of_a_receipt_are_in_the_zone_of_the_person_and_name_it() -> None:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from memories.extraction.types import OWNER_UNSURE
-from memories.learning import told_changes
+from memories.learning import change_previews
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
 from memories.review import Undecided
 from ops import weekly_mail
@@ -185,7 +185,8 @@ FORMS: dict[str, Form] = {
         [],
         {
             "keep": [
-                one.id for one in told_changes.preview_changes("I play the oboe.", user=world.user)
+                one.id
+                for one in change_previews.preview_changes("I play the oboe.", user=world.user)
             ]
         },
     ),

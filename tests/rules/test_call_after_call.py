@@ -34,7 +34,7 @@ def test_what_one_call_answers_the_next_can_be_about(
 ) -> None:
     settings.RATE_LIMIT = settings.RATE_LIMIT_HEAVY = 1_000_000
     monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0)
-    monkeypatch.setattr(webhooks, "look_at", lambda url: None)
+    monkeypatch.setattr(webhooks, "check_address", lambda url: None)
     with as_system():
         key = keys.create(name="whole", scopes=list(Scope.values))[1]
     schema: Any = schemathesis.openapi.from_dict(generated())

@@ -7,11 +7,19 @@ from typing import Any
 
 from memories.extraction import foreign_texts, heard_message, statement_labels
 from memories.extraction.arbitration import pairs
+from memories.extraction.corrections import corrected_statements
 from memories.screening import secret_judge
 from tests.catalog import ROOT
 
 _ROW = re.compile(r"(?m)^\| `(?P<module>\w+)\.(?P<name>[\w.]+)` \| (?P<value>[0-9.]+) \|")
-_MODULES = (foreign_texts, heard_message, statement_labels, pairs, secret_judge)
+_MODULES = (
+    foreign_texts,
+    heard_message,
+    statement_labels,
+    pairs,
+    corrected_statements,
+    secret_judge,
+)
 
 
 def test_the_card_names_the_thresholds_of_the_code() -> None:

@@ -113,7 +113,7 @@ def test_every_link_leads_to_what_was_answered(
 ) -> None:
     settings.RATE_LIMIT = settings.RATE_LIMIT_HEAVY = 1_000_000
     monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0)
-    monkeypatch.setattr(webhooks, "look_at", lambda url: None)
+    monkeypatch.setattr(webhooks, "check_address", lambda url: None)
     key = keys.create(name="whole", scopes=list(Scope.values))[1]
     caller = Caller(key, str(alice.external_id), world)
     Operation.objects.update(status=Status.SUCCEEDED)  # one of the world would forget it all

@@ -23,8 +23,8 @@ PATTERNS = commands._P
 MADE_WHEN_RUN = {
     "conversations.pages.conversation_list:_place": "escaped words of at most 200 characters",
     "foundation.text.richtext:_family": "the module holds what it makes, and is looked into",
-    "memories.extraction.chat_model.questions:_list_of": "it puts in a name of ours",
-    "memories.extraction.chat_model.questions:text_of": "it puts in a name of ours",
+    "memories.extraction.chat_model.model_calls:_list_of": "it puts in a name of ours",
+    "memories.extraction.chat_model.model_calls:text_of": "it puts in a name of ours",
     "memories.extraction.corrections.contrasts:_of_person": "escaped words of a sentence",
     "memories.extraction.corrections.contrasts:_replacements": "escaped words of a sentence",
     "memories.extraction.corrections.contrasts:corrected": "one escaped name",
@@ -36,7 +36,7 @@ MADE_WHEN_RUN = {
     "memories.extraction.word_tables:compiled": "modules hold what it makes, and are looked into",
     "memories.retrieval.query:_pattern": "one escaped name",
     "memories.writing.similar_memories:messages_containing": "escaped texts of memories",
-    "ops.accounts.sign_ins:_first": "runs the rows of a table of plain words",
+    "ops.accounts.sign_ins:_first_match": "runs the rows of a table of plain words",
 }
 
 

@@ -13,7 +13,7 @@ from pgvector.django import HalfVectorField
 
 from memories.models import RecallHit
 from ops import ledger, registry
-from ops.forgetting import erasure, person_forgets
+from ops.forgetting import forget_steps, person_forgets
 from ops.models import Kind, User
 from ops.residue import residue_columns, stores
 from tests.rows import personal_models
@@ -92,7 +92,7 @@ def test_only_tables_of_ours_and_the_admins_log_point_at_a_person() -> None:
 
 
 def text_columns(model: type[Model]) -> set[str]:
-    return {column.name for column in residue_columns.textual(model)}
+    return {column.name for column in residue_columns.text_columns(model)}
 
 
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
@@ -138,7 +138,7 @@ def using_redis(root: Path) -> set[str]:
 def test_every_module_that_writes_to_redis_says_which_keys(root: Path) -> None:
     """Which keys it writes is looked at as they are written: see `tests.redis_keys`."""
     reading_only = {
-        "conversations.management.learning",
+        "conversations.management.wait_for_learning",
         "conversations.pages.conversation_list",
         "memcenter.management.commands.doctor",
         "memcenter.monitoring",
@@ -172,7 +172,7 @@ def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
 
 def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
     assert set(person_forgets._again) == set(ledger.SCOPES.values())
-    assert set(ledger.SCOPES) == set(erasure.FORGET_KINDS)
+    assert set(ledger.SCOPES) == set(forget_steps.FORGET_KINDS)
 
 
 @pytest.mark.django_db
@@ -180,7 +180,7 @@ def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
 def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> None:
     """What it notes of a column outlives its rows: see `foundation.database.schema`."""
     vectors = [one for one in model._meta.concrete_fields if isinstance(one, HalfVectorField)]
-    free = [one for one in (*residue_columns.textual(model), *vectors) if not one.choices]
+    free = [one for one in (*residue_columns.text_columns(model), *vectors) if not one.choices]
     names = {one.column for one in free} - NAMES_OF_OURS.get(model, set())
     with connection.cursor() as cursor:
         cursor.execute(

@@ -11,7 +11,7 @@ from django.utils import translation
 
 from memories.pages.reason_words import sentence_for
 from memories.reader.statements import SPAN_HEADS
-from memories.templatetags.memory_center import surely
+from memories.templatetags.memory_center import confidence_in_words
 from tests.catalog import ROOT
 
 _GIVE_A_REASON = ("Finding", "_for_review")
@@ -90,7 +90,7 @@ def test_a_code_that_nobody_knows_has_none() -> None:
 
 
 def test_no_low_score_is_called_sure() -> None:
-    words = {score / 100: surely(score / 100) for score in range(101)}
+    words = {score / 100: confidence_in_words(score / 100) for score in range(101)}
     sure = {score for score, said in words.items() if said == "I’m sure about this."}
     doubted = {score for score, said in words.items() if "not sure" in said}
     assert sure == {score / 100 for score in range(85, 101)}

@@ -12,7 +12,7 @@ from django.db import ProgrammingError, connection, transaction
 from django.db.models import Model
 
 from memories.models import Memory, Tombstone
-from ops.access import as_system, as_user, reading_all_rows
+from ops.access import as_system, as_user, read_all_rows
 from ops.models import User
 from tests.factories import make_memory
 from tests.rows import personal_models, tables_of
@@ -70,10 +70,10 @@ def test_nobody_writes_in_anothers_name(alice: User, mallory: User) -> None:
 def test_everybody_is_seen_only_where_that_is_asked_for(alice: User, hers: User) -> None:
     others = Memory.objects.exclude(user=alice)
     with as_user(alice):
-        with reading_all_rows():
+        with read_all_rows():
             assert others.exists()
         assert not others.exists()
-        with pytest.raises(ZeroDivisionError), reading_all_rows():
+        with pytest.raises(ZeroDivisionError), read_all_rows():
             raise ZeroDivisionError
         assert not others.exists()
 

@@ -117,6 +117,16 @@ def test_chinese_uses_the_words_of_the_product() -> None:
     )
 
 
+def test_no_text_about_a_receipt_says_on_which_side_of_it_the_receipt_stands() -> None:
+    """A toast and the receipt change sides with the width of the page and the place scrolled to."""
+    sides = re.compile(
+        r"(?:receipt|result|erased)[^.]*\b(?:below|above)\b|(?:回执|结果|清除)[^。]*[上下][方面]",
+        re.I,
+    )
+    said = ["\n".join([one.id, one.plural, *one.translations]) for one in CATALOG]
+    assert [text for text in said if sides.search(text)] == []
+
+
 _STRAIGHT = re.compile(r"[A-Za-z]'[A-Za-z]")
 
 

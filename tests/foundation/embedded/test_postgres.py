@@ -9,7 +9,7 @@ import pytest
 
 from foundation.embedded.folder import DataFolder, EmbeddedError
 from foundation.embedded.postgres import EmbeddedPostgres
-from foundation.embedded.postgres import place as place_of
+from foundation.embedded.postgres import choose_placement as place_of
 from foundation.embedded.process import PidFile, spawn
 from tests import databases
 

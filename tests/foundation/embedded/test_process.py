@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.embedded.process import PidFile, last_lines, spawn, started_at
+from foundation.embedded.process import PidFile, last_lines, spawn, start_time
 
 STOPPING = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 FOREVER = [sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()"]
@@ -18,7 +18,7 @@ def test_a_known_process_is_stopped_and_forgotten(tmp_path: Path) -> None:
     child = spawn(FOREVER, log=tmp_path / "log")
     pid_file = PidFile(tmp_path / "pid")
     pid_file.write(child.pid)
-    assert pid_file.alive() == (child.pid, started_at(child.pid))
+    assert pid_file.alive() == (child.pid, start_time(child.pid))
     pid_file.stop(STOPPING)
     child.wait()
     assert pid_file.alive() is None
@@ -56,7 +56,7 @@ def test_a_damaged_pid_file_names_nobody(tmp_path: Path, text: str) -> None:
 def test_a_process_that_has_ended_unwaited_counts_as_gone(tmp_path: Path) -> None:
     child = spawn(["true"], log=tmp_path / "log")
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert started_at(child.pid) is None
+    assert start_time(child.pid) is None
     child.wait()
 
 

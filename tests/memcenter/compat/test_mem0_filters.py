@@ -157,15 +157,15 @@ def test_a_filter_of_endless_depth_is_refused() -> None:
 
 def test_whom_a_not_leaves_out_is_not_named() -> None:
     tree = filters.parse({"AND": [{"user_id": {"in": ["a", "b"]}}, {"NOT": [{"user_id": "c"}]}]})
-    assert filters.names_in(tree, "user_id") == ["a", "b"]
-    assert not filters.names_somebody(filters.parse({"NOT": [{"user_id": "c"}]}))
-    assert not filters.names_somebody(filters.parse({"user_id": {"ne": "c"}}))
+    assert filters.required_names(tree, "user_id") == ["a", "b"]
+    assert not filters.has_entity(filters.parse({"NOT": [{"user_id": "c"}]}))
+    assert not filters.has_entity(filters.parse({"user_id": {"ne": "c"}}))
 
 
 def test_a_date_of_expiry_is_shown_as_it_was_given() -> None:
-    assert filters.shown_expiry(filters.read_expiry("2026-12-31")) == "2026-12-31"
+    assert filters.render_expiry(filters.read_expiry("2026-12-31")) == "2026-12-31"
     assert (
-        filters.shown_expiry(filters.read_expiry("2026-12-31T12:00:00Z"))
+        filters.render_expiry(filters.read_expiry("2026-12-31T12:00:00Z"))
         == "2026-12-31T12:00:00+00:00"
     )
-    assert filters.shown_expiry(filters.read_expiry(None)) is None
+    assert filters.render_expiry(filters.read_expiry(None)) is None

@@ -20,7 +20,7 @@ from conversations.recording import temporary
 from conversations.recording.turns import MessageInput
 from memcenter.compat.openai_chat.answers import forward
 from memcenter.compat.openai_chat.memory import Exchange
-from memcenter.compat.openai_chat.protocol import said_in
+from memcenter.compat.openai_chat.protocol import newest_user_message
 from memcenter.compat.openai_chat.views import ForwardedStream
 from memcenter.rest.throttling import ConcurrencyLimit
 from memories import language_steps
@@ -224,7 +224,7 @@ def test_a_client_that_is_gone_before_the_first_word_still_has_its_turn_kept(
     model: ChatServer, alice: User
 ) -> None:
     model.answers = [streamed("Rice.")]
-    said = said_in(ASKS)
+    said = newest_user_message(ASKS)
     assert said is not None
     share = ConcurrencyLimit(1)
     answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=b"{}")

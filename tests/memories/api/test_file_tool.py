@@ -210,10 +210,10 @@ def test_a_deleted_note_lies_in_the_bin_and_comes_back(
     with as_user(alice):
         [binned] = memory_files.binned_notes(alice)
         with pytest.raises(Exception, match="already exists"):
-            memory_files.take_back_note(alice, file_id=binned.pk)
+            memory_files.restore_note_from_bin(alice, file_id=binned.pk)
     told(ours, command="rename", old_path=P, new_path="/memories/other.md")
     with as_user(alice):
-        memory_files.take_back_note(alice, file_id=binned.pk)
+        memory_files.restore_note_from_bin(alice, file_id=binned.pk)
     assert "zebra" in told(ours, command="view", path=P) and found_notes(alice_key, "zebra")
 
 

@@ -13,7 +13,7 @@ from ops.models import User
 from ops.queue import worker
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
-from tests.memories.extraction.test_editions import AUTH, STORAGE
+from tests.memories.extraction.test_page_editions import AUTH, STORAGE
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.chat_model.arbiter import ModelArbiter
 from memories.extraction.chat_model.extractor import ModelExtractor
-from memories.extraction.chat_model.questions import Asker
+from memories.extraction.chat_model.model_calls import Asker
 from memories.extraction.chat_model.summarizer import ModelSummarizer
 from memories.extraction.types import Candidate, Decision, Extraction, Known, Said, TurnText
 from tests.chat_server import Answer, ChatServer, said

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memories.reader import Reading, Secret, Statement
+from memories.reader.pair_layers import Compared
 from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS
 
 USUAL = {
@@ -34,6 +35,7 @@ class FakeReader:
 
     readings: dict[str, Reading] = field(default_factory=dict)
     conflict: float = 0.9
+    compared: dict[tuple[str, str], Compared] = field(default_factory=dict)
 
     def hears(
         self,
@@ -41,9 +43,10 @@ class FakeReader:
         *statements: Statement,
         flags: Sequence[str] = (),
         secrets: Sequence[Secret] = (),
+        puts_right: float = 0.0,
     ) -> None:
         shares = {name: 0.9 if name in flags else 0.0 for name in FLAGS}
-        self.readings[text] = Reading(statements, tuple(secrets), shares)
+        self.readings[text] = Reading(statements, tuple(secrets), shares, puts_right=puts_right)
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
         return self.readings.get(text, Reading((), (), dict.fromkeys(FLAGS, 0.0)))
@@ -55,6 +58,12 @@ class FakeReader:
         """Each two texts contradict each other, unless the test says otherwise."""
         given = {"contradicts": self.conflict, "unrelated": 1 - self.conflict}
         return [{**dict.fromkeys(PAIRS, 0.0), **given} for _ in pairs]
+
+    def compare(self, known: str, message: str) -> Compared:
+        """A message puts nothing right, unless the test says otherwise."""
+        return self.compared.get(
+            (known, message), Compared({**dict.fromkeys(PAIRS, 0.0), "unrelated": 1})
+        )
 
     def about(self, request: str, memory: str) -> float:
         return 0.0

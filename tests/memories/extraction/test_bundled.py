@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memories.extraction import masking
-from memories.extraction.statement_labels import DOUBTFUL
-from memories.extraction.types import OWNER_UNSURE, Refused
+from memories.extraction.types import DOUBTFUL, OWNER_UNSURE, Refused
 from memories.reader import Reading
 from memories.reader.statements import FLAGS
 from tests.memories.extraction.bundled_reading import contents, extract, only

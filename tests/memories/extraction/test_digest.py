@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memories.extraction.wording.digest import LONG, SUMMARY_CHARS, TAGS, digest
-from tests.memories.extraction.test_editions import AUTH, STORAGE
+from tests.memories.extraction.test_page_editions import AUTH, STORAGE
 
 
 def test_a_long_text_is_summed_up_in_its_own_words() -> None:

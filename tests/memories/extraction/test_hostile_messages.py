@@ -17,7 +17,9 @@ from memories.reader.reading import Model
 from memories.reader.statements import TEXT_OUTPUTS, TOKEN_OUTPUTS
 # The encoder reads at most 2,048 tokens; how long that takes depends on the processor alone.
 Model.scores = lambda self, one: (
-    np.zeros((len(one.ids), TOKEN_OUTPUTS), np.float32), np.zeros(TEXT_OUTPUTS, np.float32)
+    np.zeros((len(one.ids), TOKEN_OUTPUTS), np.float32),
+    np.zeros(TEXT_OUTPUTS, np.float32),
+    np.zeros(1, np.float32),
 )
 text = json.load(sys.stdin)
 started = math.ceil(time.process_time())  # what loading the modules took

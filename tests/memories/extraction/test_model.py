@@ -10,7 +10,7 @@ import pytest
 from foundation.errors import ProviderError
 from foundation.providers.base import TooLong
 from foundation.text import tokens
-from memories.extraction.chat_model.questions import Unreadable
+from memories.extraction.chat_model.model_calls import Unreadable
 from memories.extraction.types import OWNER_UNSURE
 from tests.chat_server import Answer, completion, refused, said
 from tests.memories.extraction.modelling import (

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from memories.extraction.chat_model.questions import Unreadable
+from memories.extraction.chat_model.model_calls import Unreadable
 from memories.extraction.types import Candidate, Known, Verdict
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (

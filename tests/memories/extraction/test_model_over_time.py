@@ -10,7 +10,7 @@ from foundation.errors import ProviderError
 from memories.extraction.arbitration.pairs import Joined
 from memories.extraction.chat_model.arbiter import ModelConsolidator, Ungrounded
 from memories.extraction.chat_model.extractor import ModelJointReader
-from memories.extraction.chat_model.questions import Unreadable
+from memories.extraction.chat_model.model_calls import Unreadable
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving
 from tests.memories.extraction.modelling import Model
 from tests.memories.extraction.test_joint import hear, told

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from foundation.text import tokens
-from memories.extraction.chat_model.questions import Unreadable
+from memories.extraction.chat_model.model_calls import Unreadable
 from tests.chat_server import Answer, refused, said
 from tests.memories.extraction.modelling import (
     Model,

@@ -602,6 +602,23 @@ def test_a_statement_about_a_named_person_is_of_nobody_else(clause: str) -> None
     assert named_person(clause, before, language="zh", whose="related") == []
 
 
+@pytest.mark.parametrize(
+    ("said", "has_name"),
+    [
+        ("ruaridh broke his arm at the fitba", False),
+        ("eilidhs 17 had her birthday last week", False),
+        ("I drive her to school", True),
+        ("every day I ring him", True),
+    ],
+)
+def test_a_name_in_lower_case_is_the_subject_of_its_own_statement(
+    said: str, has_name: bool
+) -> None:
+    before = ["", "my physio Jo is at the clinic on thursdays"]
+    found = named_person(said, before, language="en", whose="related")
+    assert bool(found) == has_name
+
+
 @pytest.mark.parametrize("said", ["vegan", "allergic to nuts", "scared of dogs", "works nights"])
 def test_a_statement_of_a_relative_without_subject_names_the_relative(said: str) -> None:
     before = ["my sister Jo is a nurse. ", ""]

@@ -6,7 +6,7 @@ import pytest
 
 from memories.reader import Secret
 from memories.screening import learned_secrets, secret_search
-from memories.screening.secret_forms import is_told_by_sign
+from memories.screening.secret_forms import is_spelled_out_secret
 from memories.screening.stand_ins import is_in_masked, is_stand_in
 from tests.memories.extraction.readings import FakeReader
 
@@ -112,5 +112,5 @@ def test_small_words_between_two_parts_of_a_passphrase_are_secret() -> None:
 
 
 def test_a_spelled_name_is_no_password() -> None:
-    assert not is_told_by_sign("s, m, i, t, h, e, r, s")
-    assert is_told_by_sign("big r, e, e, d, dash, six, six, zero")
+    assert not is_spelled_out_secret("s, m, i, t, h, e, r, s")
+    assert is_spelled_out_secret("big r, e, e, d, dash, six, six, zero")

@@ -38,6 +38,53 @@ def test_a_chinese_question_without_a_question_mark_leaves_no_fact(text: str, qu
 
 
 @pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("where does my brother live?", "my brother live"),
+        ("where does my brother live", "where does my brother live"),
+        ("hey, when is my wifes birthday?", "my wifes birthday"),
+        ("I'm back. whats my sister called again?", "my sister called again"),
+    ],
+)
+def test_the_rest_of_an_english_question_leaves_no_fact(text: str, quote: str) -> None:
+    assert heard(text, quote) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes", "kept"),
+    [
+        ("开会的时候，我只喝茶。", ("开会的时候", "我只喝茶"), ["开会的时候，我只喝茶"]),
+        ("开会的时候我只喝茶。", ("开会的时候", "我只喝茶"), ["开会的时候我只喝茶"]),
+        ("我只喝茶，开会的时候。我养猫", ("开会的时候", "我养猫"), ["开会的时候", "我养猫"]),
+    ],
+)
+def test_a_chinese_clause_that_says_when_belongs_to_the_next(
+    text: str, quotes: tuple[str, ...], kept: list[str]
+) -> None:
+    assert [one.removeprefix("[我]") for one in heard(text, *quotes)] == kept
+
+
+def test_what_a_question_mentions_by_the_way_is_kept() -> None:
+    said = "what can I cook, my brother is coeliac?"
+    assert heard(said, "my brother is coeliac") == ["my brother is coeliac"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "kept"),
+    [
+        ("丽丽发我的：我儿子对牛奶蛋白过敏 千万别给他吃", "我儿子对牛奶蛋白过敏", []),
+        ("my sister texted me: I'm moving to Cork", "I'm moving to Cork", []),
+        ("my sister texted me: dad is in hospital", "dad is in hospital", ["dad is in hospital"]),
+        ("我儿子对牛奶蛋白过敏 丽丽发我的：哈哈", "我儿子对牛奶蛋白过敏", ["我儿子对牛奶蛋白过敏"]),
+    ],
+)
+def test_the_first_person_of_a_forwarded_message_is_somebody_else(
+    text: str, quote: str, kept: list[str]
+) -> None:
+    assert heard(text, quote) == kept
+
+
+@pytest.mark.parametrize(
     "text",
     [
         *("我腰疼了好久", "我家里没什么亲戚", "我等了你好久", "我什么辣都能吃", "我不知道的不多"),

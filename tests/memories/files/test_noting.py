@@ -16,16 +16,16 @@ _NOTED = st.builds(Noted, st.just("14:03"), _TEXTS, _SOURCES)
 
 @given(_NOTED)
 def test_what_was_noted_is_read_back_and_written_the_same(noted: Noted) -> None:
-    line = grammar.written_note_line(noted)
+    line = grammar.format_note_line(noted)
     assert len(line.splitlines()) == 1
     found = grammar.read_note_line(line)
     assert found == noted
-    assert grammar.written_note_line(found) == line
+    assert grammar.format_note_line(found) == line
 
 
 @given(st.lists(_NOTED, max_size=20))
 def test_a_whole_day_is_read_back(noted: list[Noted]) -> None:
-    lines = "".join(f"{grammar.written_note_line(one)}\n" for one in noted)
+    lines = "".join(f"{grammar.format_note_line(one)}\n" for one in noted)
     assert list(grammar.read_note_lines(f"# 2026-03-01\n\n{lines}")) == noted
 
 

@@ -103,6 +103,20 @@ def test_any_text_becomes_tokens_that_lie_in_it(text: str) -> None:
         assert 0 <= one.start <= one.end <= max(1, len(text))
 
 
+@settings(deadline=None)
+@given(text=TEXTS, most=st.integers(0, 40))
+def test_the_first_tokens_of_a_text_are_the_same_as_among_all(text: str, most: int) -> None:
+    tokenizer = reader()._model.tokenizer
+    assert tokenizer.tokens(text, most=most) == tokenizer.tokens(text)[:most]
+
+
+@pytest.mark.parametrize("unit", ["I like tea. ", "我喜欢喝茶。", "hahaha", "+", "  ", "的"])
+def test_the_first_tokens_of_a_long_text_are_the_same_as_among_all(
+    unit: str, tokenizer: Tokenizer
+) -> None:
+    assert tokenizer.tokens(unit * 300, most=100) == tokenizer.tokens(unit * 300)[:100]
+
+
 # --- processes
 
 
@@ -212,8 +226,9 @@ def test_hostile_signs_are_read_without_an_error(text: str) -> None:
 def test_the_shares_of_the_relations_add_up_to_one(known: str, new: str) -> None:
     (shares,) = reader().relations([(known, new)])
 
-    assert tuple(shares) == statements.PAIRS
-    assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
+    assert tuple(shares) == (*statements.PAIRS, statements.UNRELATED_BY_ENCODER)
+    assert sum(shares[name] for name in statements.PAIRS) == pytest.approx(1, abs=1e-3)
+    assert 0 <= shares[statements.UNRELATED_BY_ENCODER] <= 1
     assert 0 <= reader().about(known, new) <= 1
 
 
@@ -237,7 +252,7 @@ class Counted(Model):
         self.model = reader()._model
         self.tokenizer, self.count = self.model.tokenizer, 0
 
-    def scores(self, one: Input) -> tuple[Scores, Scores]:
+    def scores(self, one: Input) -> tuple[Scores, Scores, Scores]:
         self.count += 1
         return self.model.scores(one)
 

@@ -10,8 +10,8 @@ from foundation.providers.embedders import BundledEmbedder
 from foundation.text import segment
 from memories.retrieval.hybrid import rank
 from memories.retrieval.query import Query, analyse
+from memories.retrieval.ranking_types import Ranked, Unit
 from memories.retrieval.signals import Corpus, query_vector, shift_to_statements
-from memories.retrieval.units import Ranked, Unit
 from memories.retrieval.weights import RELEVANCE_FLOOR
 from tests.memories.retrieval import samples
 

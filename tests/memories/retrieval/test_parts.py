@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memories.retrieval.hybrid import rank
 from memories.retrieval.query import analyse
-from memories.retrieval.units import Unit
+from memories.retrieval.ranking_types import Unit
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
 QUESTIONS = (

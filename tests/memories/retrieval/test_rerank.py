@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from memories.retrieval import rerank
 from memories.retrieval.query import analyse
 from memories.retrieval.rerank import Floats, Forest
-from memories.retrieval.signals import scaled
+from memories.retrieval.signals import scale_scores
 from memories.retrieval.weights import MessageWeights
 
-ASKED = rerank.kind_of(analyse("When did Ann adopt the dog?", speakers=["Ann"]))
+ASKED = rerank.question_features(analyse("When did Ann adopt the dog?", speakers=["Ann"]))
 
 
 def forest(name: str, *, adds: float, above: float = 0.5) -> Forest:
@@ -30,7 +30,7 @@ def test_trees_change_the_order_of_the_best() -> None:
         features_of(weighed, told=told), weighed=weighed, asked=ASKED, forest=forest("told", adds=1)
     )
     assert np.argsort(-looked.total).tolist() == [1, 0, 2]
-    assert looked.total == pytest.approx(scaled(weighed) + looked.added["told"])
+    assert looked.total == pytest.approx(scale_scores(weighed) + looked.added["told"])
 
 
 def test_what_is_not_looked_at_again_stays_below_in_its_order() -> None:
@@ -56,7 +56,7 @@ def test_what_the_kind_of_question_adds_is_one_part() -> None:
 def test_the_products_own_trees_ask_about_nothing_that_is_not_given() -> None:
     known = {one.name for one in fields(MessageWeights)} | set(ASKED)
     known |= set(rerank.rank_features(np.zeros(1)))
-    assert set(rerank.learned().names) == known
+    assert set(rerank.bundled_forest().names) == known
 
 
 @settings(deadline=None, max_examples=40)
@@ -64,7 +64,7 @@ def test_the_products_own_trees_ask_about_nothing_that_is_not_given() -> None:
 def test_the_order_of_messages_does_not_matter(scores: list[float]) -> None:
     weighed = np.unique(np.array(scores).round(6))
     turned = np.random.default_rng(len(scores)).permutation(weighed.size)
-    names = [name for name in rerank.learned().names if name not in ASKED]
+    names = [name for name in rerank.bundled_forest().names if name not in ASKED]
     values = {name: np.linspace(0, 1, weighed.size) for name in names}
     here = rerank.rerank_best(values | rerank.rank_features(weighed), weighed=weighed, asked=ASKED)
     there = rerank.rerank_best(

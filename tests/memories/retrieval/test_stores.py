@@ -1,13 +1,11 @@
 """What every vector store must do, asked of each of them."""
 
-from functools import partial
-
 import pytest
 
 from foundation.database.statements import Sql
 from memories.indexing import milvus_sync, search_index
 from memories.models import Memory, Origin, TargetKind, Vector
-from memories.retrieval.stores.base import VectorStore
+from memories.retrieval.stores.base import NearestQuery, VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
 from memories.writing import direct_writes
 from memories.writing.direct_writes import MemoryInput
@@ -44,8 +42,7 @@ def nearest(
     limit: int = 10,
 ) -> dict[int, float]:
     """Asked once as things were just written, and once when every store was told of them."""
-    ask = partial(
-        store.nearest,
+    query = NearestQuery(
         search_index.embed(["a cat"])[0],
         user_id=user.pk,
         space_id=search_index.active_space().pk,
@@ -53,10 +50,10 @@ def nearest(
         eligible=eligible,
         limit=limit,
     )
-    before = ask()
-    if milvus_sync.are_recorded():
+    before = store.nearest(query)
+    if milvus_sync.are_changes_recorded():
         milvus_sync.send_changes(user.pk)
-    after = ask()
+    after = store.nearest(query)
     assert list(before.items()) == list(after.items())
     return dict(after)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.extraction.arbitration.editions import (
+from memories.extraction.arbitration.page_editions import (
     NEWER,
     NOTHING_NEW,
     Finding,

@@ -1,0 +1,207 @@
+"""Messages that put an earlier statement right in words of their own."""
+
+import pytest
+
+from memories.extraction.bundled import BundledExtractor
+from memories.extraction.corrections import corrected_statements
+from memories.extraction.types import CORRECTABLE, FARTHEST, Candidate, TurnText
+from memories.reader.pair_layers import Compared
+from memories.reader.statements import PAIRS
+from tests.memories.extraction.bundled_reading import extract, spoken
+from tests.memories.extraction.readings import FakeReader, statement
+
+BIRTHDAY, FINGERS = "cake for sonny, bday 14 nov", "24, fat thumbs"
+WEEKLY, MOVED = "我周三练快板", "挪四上头去了"
+
+
+def compared(
+    known: str, said: str, wrong: str = "", right: str = "", *, share: float = 0.95
+) -> Compared:
+    rest = dict.fromkeys(PAIRS, 0.0) | {"contradicts": share, "unrelated": 1 - share}
+    if not wrong:
+        return Compared(rest)
+    first, second = known.index(wrong), said.index(right)
+    return Compared(rest, (first, first + len(wrong)), (second, second + len(right)))
+
+
+def told(
+    said: str, known: str, found: Compared, *, puts_right: float = 0.9, flags: tuple[str, ...] = ()
+) -> FakeReader:
+    reader = FakeReader()
+    reader.hears(known, statement(known, known, holds="habit", kind="pattern"))
+    reader.hears(said, puts_right=puts_right, flags=flags)
+    reader.compared[known, said] = found
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "wrong", "right", "meant"),
+    [
+        (BIRTHDAY, FINGERS, "14", "24", "cake for sonny, bday 24 nov"),
+        (WEEKLY, MOVED, "三", "四", "我周四练快板"),
+    ],
+)
+def test_the_right_words_take_the_place_of_the_wrong_ones(
+    known: str, said: str, wrong: str, right: str, meant: str
+) -> None:
+    reader = told(said, known, compared(known, said, wrong, right))
+    reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
+    (one,) = extract(said, before=(known, "ok thanks"), told=reader).candidates
+    assert one.content.startswith(meant[:8]) and right in one.content
+    assert one.corrects and one.overrules.startswith(known[:5])
+    assert one.quote == said[one.quote_start :][: len(one.quote)] and right in one.quote
+
+
+@pytest.mark.parametrize(
+    ("known", "wrong", "meant"),
+    [
+        ("choir is every second tuesday", "second", "choir is every second wednesday"),
+        ("choir is on tuesdays", "tuesdays", "choir is on wednesdays"),
+    ],
+)
+def test_a_day_takes_the_place_of_the_only_day(known: str, wrong: str, meant: str) -> None:
+    said = "its wednesdays"
+    reader = told(said, known, compared(known, said, wrong, "wednesdays"))
+    reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
+    (one,) = extract(said, before=(known, "ok thanks"), told=reader).candidates
+    assert (one.content, one.overrules) == (meant, known)
+
+
+def test_a_message_eight_messages_later_is_understood() -> None:
+    meant = BIRTHDAY.replace("14", "24")
+    reader = told(FINGERS, BIRTHDAY, compared(BIRTHDAY, FINGERS, "14", "24"))
+    reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
+    own = [spoken(text) for text in (BIRTHDAY, *"abcdefg")]
+    for later, found in ((own, 1), ([*own, spoken("h")], 0)):
+        turn = TurnText(spoken(FINGERS), spoken("I see.")).following(later)
+        assert len(turn.before) + len(turn.earlier) == CORRECTABLE
+        assert len(BundledExtractor(reader).extract(turn).candidates) == found
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "wrong", "right"),
+    [
+        (BIRTHDAY, "sonny turns on the 24, fat thumbs", "14", "24"),
+        (WEEKLY, "快板挪四上头去了", "三", "四"),
+    ],
+)
+def test_a_far_message_is_understood_if_both_share_a_word(
+    known: str, said: str, wrong: str, right: str
+) -> None:
+    meant = known.replace(wrong, right)
+    reader = told(said, known, compared(known, said, wrong, right))
+    reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
+    others = [spoken(f"Number {number} is read") for number in range(FARTHEST)]
+    for later, found in ((others[1:], 1), (others, 0)):
+        turn = TurnText(spoken(said), spoken("I see.")).following([spoken(known), *later])
+        assert len(BundledExtractor(reader).extract(turn).candidates) == found
+
+
+def test_of_far_messages_that_share_a_word_the_latest_are_compared() -> None:
+    far = [spoken(f"bday number {number}") for number in range(FARTHEST - CORRECTABLE)]
+    turn = TurnText(spoken("bday 24"), spoken("I see."))
+    following = turn.following([*far, *[spoken("ok")] * CORRECTABLE])
+    assert [*following.earlier][:CORRECTABLE] == far[-CORRECTABLE:]
+    assert len(following.before) + len(following.earlier) == 2 * CORRECTABLE
+
+
+def test_messages_that_share_a_word_are_compared_first() -> None:
+    said = "sonny turns on the 24, fat thumbs"
+    before = [f"Number {number} is read" for number in range(20)]
+    before[10] = BIRTHDAY
+    read: list[int] = []
+
+    def again(place: int) -> list[Candidate]:
+        read.append(place)
+        return [Candidate("fact", before[place], 0.5, 0.9, before[place])]
+
+    corrected_statements.put_right(
+        said, before, again, lambda known, text: compared(known, text, share=0.1), lambda *_: 1.0
+    )
+    assert read[:3] == [10, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("found", "puts_right", "flags"),
+    [
+        (compared(BIRTHDAY, FINGERS, "14", "24", share=0.7), 0.9, ()),
+        (compared(BIRTHDAY, FINGERS, "14", "24"), 0.1, ()),
+        (compared(BIRTHDAY, FINGERS, "14", "24"), 0.9, ("role",)),
+        (compared(BIRTHDAY, FINGERS, "14", "24"), 0.9, ("pasted",)),
+        (compared(BIRTHDAY, FINGERS), 0.9, ()),
+    ],
+)
+def test_nothing_changes_without_a_sure_correction_of_ones_own(
+    found: Compared, puts_right: float, flags: tuple[str, ...]
+) -> None:
+    reader = told(FINGERS, BIRTHDAY, found, puts_right=puts_right, flags=flags)
+    assert not extract(FINGERS, before=(BIRTHDAY,), told=reader).candidates
+
+
+def test_a_statement_of_the_message_overrules_if_the_words_are_unclear() -> None:
+    known, said = "teagan moved to tulsa in aug", "autocorrect. teagan is in tucson"
+    reader = told(said, known, compared(known, said))
+    reader.hears(said, statement(said, "teagan is in tucson"), puts_right=0.9)
+    (one,) = extract(said, before=(known,), told=reader).candidates
+    assert (one.content, one.corrects) == ("teagan is in tucson", True)
+    assert one.overrules.startswith("teagan moved to tulsa")
+
+
+def test_what_is_true_of_a_relative_overrules_nothing_about_the_person() -> None:
+    known, said = "i moved to tulsa in aug", "autocorrect. my sister is in tucson"
+    reader = told(said, known, compared(known, said))
+    reader.hears(said, statement(said, "my sister is in tucson", whose="related"), puts_right=0.9)
+    (one,) = extract(said, before=(known,), told=reader).candidates
+    assert (one.content, one.corrects, one.overrules) == ("my sister is in tucson", False, "")
+
+
+def test_long_messages_are_compared_in_parts_and_not_without_end() -> None:
+    said = "Nothing of note happened here today at all. " * 200
+    asked: list[str] = []
+
+    def compare(known: str, text: str) -> Compared:
+        asked.append(text)
+        return compared(known, text, share=0.1)
+
+    known = Candidate("fact", BIRTHDAY, 0.5, 0.9, BIRTHDAY)
+    assert (
+        corrected_statements.put_right(
+            said, [BIRTHDAY], lambda place: [known], compare, lambda *_: 1.0
+        )
+        is None
+    )
+    assert 1 < len(asked) <= 16 and max(map(len, asked)) < 400
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "wrong", "right"),
+    [
+        ("doing Year 10", "my mother in Nsukka uses ogiri", "10", "Nsukka"),
+        ("got 2 grand", "nearly half way to 15k", "2", "15k"),
+        ("on 31 an hr", "roster is 2 n 1 now", "31", "2 n 1"),
+        ("11 students she has", "mock test is 34 marks", "11", "34"),
+        ("practice is on tuesday", "it was march", "tuesday", "march"),
+        ("I live in Leeds", "We moved to York in May", "Leeds", "We"),
+        ("学三个星期手绘", "我改到十一月去了", "三", "十一"),
+        ("上小学四年级", "开学都俩月了", "四", "俩"),
+    ],
+)
+def test_another_sort_of_words_is_no_correction(
+    known: str, said: str, wrong: str, right: str
+) -> None:
+    reader = told(said, known, compared(known, said, wrong, right, share=0.8))
+    assert not extract(said, before=(known,), told=reader).candidates
+
+
+def test_words_take_the_place_of_others_only_if_both_readings_conflict() -> None:
+    known, said, meant = (
+        "my sister lives in Trelew",
+        "the town is Gaiman",
+        "my sister lives in Gaiman",
+    )
+    for conflict, found in ((0.5, [meant]), (0.1, [])):
+        reader = told(said, known, compared(known, said, "Trelew", "Gaiman", share=0.75))
+        reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
+        reader.conflict = conflict
+        heard = extract(said, before=(known,), told=reader).candidates
+        assert [one.content for one in heard] == found
