@@ -110,7 +110,8 @@ def _asked(name: str, model: Model) -> Iterator[Asked]:
 
 def _examples(row: Row, about: str, model: Model) -> Examples:
     read = [
-        model.pair_states(inputs.pair(model.tokenizer, about, memory)) for memory in row.memories
+        model.pair_states(inputs.build_pair_input(model.tokenizer, about, memory))
+        for memory in row.memories
     ]
     return Examples(
         np.stack([np.concatenate([both, mean]) for _, both, mean in read]).astype(np.float32),

@@ -234,7 +234,7 @@ def pairs(rows: Sequence[dict[str, Any]], *, show: bool) -> dict[str, Any]:
     for row in rows:
         if "request" in row:
             answer, wanted = (
-                reader().about(row["request"], row["memory"]) >= 0.5,
+                reader().probability_request_means(row["request"], row["memory"]) >= 0.5,
                 bool(row["about"]),
             )
             right[row["lang"]]["about"].append(answer == wanted)

@@ -154,7 +154,7 @@ CELERY_BEAT_SCHEDULE = {
         ),
         (
             "copies",
-            "memories.tasks.watch_copies",
+            "memories.tasks.request_syncs_of_edited_copies",
             float(env.integer("MEMCENTER_FILES_WATCH_SECONDS", 20, least=1)),
             20,
         ),

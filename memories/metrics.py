@@ -31,8 +31,8 @@ def metrics_for(user: User | None) -> dict[str, Any]:
     return {
         "memories": {
             "total": memories.count(),
-            "by_kind": _counted(memories, "kind"),
-            "by_status": _counted(memories, "status"),
+            "by_kind": _count_by(memories, "kind"),
+            "by_status": _count_by(memories, "status"),
         },
         "average_importance": memories.aggregate(mean=Avg("importance"))["mean"],
         "conversations": Conversation.objects.filter(**mine).count(),
@@ -58,7 +58,7 @@ def share(hits: int, misses: int) -> float:
     return hits / (hits + misses) if hits + misses else 1.0
 
 
-def _counted(rows: Any, column: str) -> dict[str, int]:
+def _count_by(rows: Any, column: str) -> dict[str, int]:
     return dict(rows.order_by().values_list(column).annotate(count=Count("pk")))
 
 

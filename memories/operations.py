@@ -165,7 +165,7 @@ def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> l
     if len(groups) >= consolidation.GROUPS:
         return []
     with as_user(user):
-        return archive.find_isolated(user, now=timezone.now())
+        return archive.find_archivable(user, now=timezone.now())
 
 
 @handles(Kind.SYNC_VECTORS, is_long=True)

@@ -22,7 +22,7 @@ def load_models(**_: object) -> None:
 def request_examinations() -> int:
     """Enqueue an operation for each inactive conversation not yet processed as a whole."""
     with as_system():
-        quiet = list(quiet_conversations.quiet(timezone.now()))
+        quiet = list(quiet_conversations.inactive_conversations(timezone.now()))
         for conversation in quiet:
             quiet_conversations.request(conversation)
     return len(quiet)
@@ -46,7 +46,7 @@ def request_own_indexes() -> bool:
 
 
 @shared_task(ignore_result=True)
-def watch_copies() -> int:
+def request_syncs_of_edited_copies() -> int:
     """Enqueue a sync for each user who edited a local copy of a memory file."""
     with as_system():
         return file_sync.request_syncs_after_edits()

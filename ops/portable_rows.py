@@ -280,7 +280,7 @@ def load(table: Rows, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> No
     numbered = enumerate(rows, start=1)
     while chunk := list(islice(numbered, CHUNK)):
         made = list(_validated_rows(table, loading, chunk))
-        _take(table, loading, made)
+        _store_new_rows(table, loading, made)
         loading.advance(len(chunk))
     table.finished(loading)
 
@@ -354,7 +354,7 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
     return loading.key_of(column.related_model, reference)
 
 
-def _take(table: Rows, loading: Loading, made: list[_Made]) -> None:
+def _store_new_rows(table: Rows, loading: Loading, made: list[_Made]) -> None:
     _free_ids(table.model, loading, made)
     fresh: list[_Made] = []
     for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):

@@ -43,5 +43,5 @@ class FakePairs:
         goes_on = bool(old.strip()) and new.startswith(old)
         return shares("refines" if goes_on else "unrelated", self._share)
 
-    def about(self, request: str, memory: str, /) -> float:
+    def probability_request_means(self, request: str, memory: str, /) -> float:
         return self.meant.get(memory, 0.005)

@@ -25,7 +25,7 @@ class Example:
 def encode_row(tokenizer: Tokenizer, row: Row) -> Example:
     """Encode a message with its context. A message too long for the model is cut at the end."""
     own = tokenizer.tokens(row.text)
-    one = inputs.message(tokenizer, own, before=row.before, assistant=row.assistant)
+    one = inputs.build_message_input(tokenizer, own, before=row.before, assistant=row.assistant)
     example, tokens = Example(one), one.tokens
     spans = [(_range(tokens, s.start, s.end), s.heads) for s in row.spans]
     for found, heads in spans:
@@ -50,7 +50,7 @@ def encode_row(tokenizer: Tokenizer, row: Row) -> Example:
 def encode_pair(tokenizer: Tokenizer, pair: Pair) -> Example:
     """Encode two texts as one sequence."""
     return Example(
-        inputs.pair(tokenizer, pair.first, pair.second),
+        inputs.build_pair_input(tokenizer, pair.first, pair.second),
         relation=None if pair.relation is None else PAIRS.index(pair.relation),
         about=None if pair.about is None else int(pair.about),
     )

@@ -176,7 +176,7 @@ def _example(
     group: str,
     spans: tuple[tuple[int, int], tuple[int, int]] | None,
 ) -> Example:
-    window = inputs.pair(model.tokenizer, first, second)
+    window = inputs.build_pair_input(model.tokenizer, first, second)
     edits = torch.full((len(window.ids),), -1.0)
     if spans:
         for place, (token, text) in enumerate(zip(window.tokens, window.segments, strict=True)):

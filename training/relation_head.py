@@ -86,7 +86,9 @@ def states(model: Model, pairs: Sequence[Pair]) -> States:
     """Read pairs that have a relation."""
     read, scores = [], []
     for pair in pairs:
-        texts, both, mean = model.pair_states(inputs.pair(model.tokenizer, pair.first, pair.second))
+        texts, both, mean = model.pair_states(
+            inputs.build_pair_input(model.tokenizer, pair.first, pair.second)
+        )
         read.append(np.concatenate([both, mean]))
         scores.append(texts[RELATION_SCORES])
     answers = [PAIRS.index(pair.relation) for pair in pairs if pair.relation]

@@ -13,7 +13,7 @@ from ops.models import User
 CHANGED_SINCE = "It has changed since then. Its history shows every version."
 
 
-def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
+def undo_learned_memory(*, user: User, turn: Turn, memory_id: str) -> Memory:
     """Undo one memory learned from a turn.
 
     Move the memory to the recycle bin if it was new, otherwise restore its previous text. If

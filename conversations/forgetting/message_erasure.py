@@ -188,7 +188,9 @@ def hide(user: User, target: Target) -> int:
     left = Message.everything.filter(sides).exclude(pk__in=target.messages)
     learnability.withhold_as_forgotten(left)
     messages = _messages(user, target).filter(hidden_at__isnull=True)
-    tombstones.leave_messages(user=user, messages=messages.filter(role__in=_SPEAKING), at=now)
+    tombstones.create_message_tombstones(
+        user=user, messages=messages.filter(role__in=_SPEAKING), at=now
+    )
     return messages.update(hidden_at=now)
 
 
@@ -233,7 +235,7 @@ def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
     ]
 
 
-def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
+def rows_with_erased_texts(user: User, target: Target) -> list[QuerySet[Any]]:
     """Return the rows whose texts will be erased: messages, summaries, feedback, arbitrations."""
     return [
         _messages(user, target),

@@ -216,7 +216,9 @@ def hide(user: User, conversation: Conversation, target: Target) -> None:
     """Hide the target in a locked conversation; update the conversation's counters and title."""
     message_erasure.hide(user, target)
     texts = message_erasure.texts_of(user, target)
-    conversation.title = shingles.title_without(conversation.title, [*texts, *map(masked, texts)])
+    conversation.title = shingles.blank_title_if_contained(
+        conversation.title, [*texts, *map(masked, texts)]
+    )
     message_erasure.recount_conversation(conversation)
 
 
@@ -240,7 +242,7 @@ def _begin(
         conversation=target.conversation if target.is_whole else None,
         until=timezone.now(),
     )
-    memory_writes.drop_facets(user.pk)
+    memory_writes.drop_cached_counts(user.pk)
     operation = forget_steps.enqueue_forget(
         kind,
         user=user,
@@ -400,7 +402,7 @@ def _forget_chosen(
     hidden = set(rederivation.hide(user=user, lost_sources=lost, gone=gone))
     still_said |= memory_forgets.find_messages_repeating_hidden(user, hidden - gone)
     still_said -= set(pks)
-    memory_writes.drop_facets(user.pk)
+    memory_writes.drop_cached_counts(user.pk)
     payload = {
         **memory_forgets.kept_messages_payload(still_said),
         KEPT_MEMORIES: kept_count,
@@ -470,7 +472,7 @@ def delete_layer(*, user: User, layer: str, through: int | None = None) -> tuple
     if before is not None:
         return before, rows.count()
     count = rows.filter(hidden_at__isnull=True).update(hidden_at=timezone.now())
-    memory_writes.drop_facets(user.pk)
+    memory_writes.drop_cached_counts(user.pk)
     operation = forget_steps.enqueue_forget(
         Kind.FORGET_LAYER,
         user=user,

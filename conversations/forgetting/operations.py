@@ -126,8 +126,8 @@ def forget_layer(run: Run) -> Mapping[str, Any]:
     user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
     if user is not None:
         rows = message_forgets.layer_rows(user, layer=layer, through=through)
-        forget_steps.remember(
-            run, user=user, texts=lambda: erased_hashes.words_of(rows), rows=lambda: [rows]
+        forget_steps.prepare_erasure(
+            run, user=user, texts=lambda: erased_hashes.texts_in_rows(rows), rows=lambda: [rows]
         )
         operation = run.operation
         steps: dict[str, Callable[[], Counts]] = {
@@ -217,9 +217,9 @@ def _remember(
         else:
             found = erased_texts.collect(user=user, lost_sources=lost_sources, gone=gone)
         said_there = (
-            erased_hashes.words_of(rows)
+            erased_hashes.texts_in_rows(rows)
             for one in targets
-            for rows in message_erasure.words_of(user, one)
+            for rows in message_erasure.rows_with_erased_texts(user, one)
         )
         texts = [*found.texts, *chain.from_iterable(said_there)]
         elsewhere = [
@@ -231,7 +231,7 @@ def _remember(
         memory_erasure.blank_questions_about(user=user, texts=texts)
         return texts
 
-    forget_steps.remember(
+    forget_steps.prepare_erasure(
         run,
         user=user,
         texts=collect_texts,

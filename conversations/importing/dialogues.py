@@ -98,7 +98,7 @@ def load_person(
     """
     loading = _Loading(user, person, on_progress)
     for conversation in person.conversations:
-        loading.take(conversation)
+        loading.import_conversation(conversation)
     return loading.loaded
 
 
@@ -111,7 +111,7 @@ class _Loading:
         self._number = self._processed = 0
         self.loaded = Loaded()
 
-    def take(self, source: ImportedConversation) -> None:
+    def import_conversation(self, source: ImportedConversation) -> None:
         self._number += 1
         try:
             with as_user(self._user):

@@ -262,7 +262,9 @@ def _import_file(run: Run, row: Import, *, user: User) -> None:
         run.step("apply", done=0, total=opened.total)
         with _Watch(run, user, total=opened.total) as watch, as_user(user):
             reference = run.operation.public_id
-            report = apply(opened, user=user, reference=reference, on_progress=watch.look)
+            report = apply(
+                opened, user=user, reference=reference, on_progress=watch.report_progress
+            )
             finish(row, report=report)
             check_user_remains(user)
             if not outbox.has_lease(run.operation):
@@ -294,7 +296,7 @@ class _Watch:
             self._thread.submit(lambda: connection.close()).result()
             self._thread.shutdown()
 
-    def look(self, done: int) -> None:
+    def report_progress(self, done: int) -> None:
         """Report progress about once a second.
 
         Raise `GiveWay` or `LeaseLost` if the import must stop.

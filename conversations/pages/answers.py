@@ -79,7 +79,7 @@ def _take_place(found: Opened) -> Place:
     if not answer_text.model_name():
         return place
     try:
-        return replace(place, slot=long_answers().take())
+        return replace(place, slot=long_answers().acquire())
     except Throttled:
         place.close()
         words = _(

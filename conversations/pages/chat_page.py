@@ -183,7 +183,7 @@ def _forget_line_below_messages(
     asked = forget_receipts.open_receipt(user, op_id) if op_id and op_id not in shown else None
     if asked is not None or not said.is_latest or not isinstance(found.conversation, Conversation):
         return asked
-    return forget_receipts.failing_one(user, found.conversation.pk, without=shown)
+    return forget_receipts.newest_failed_forget(user, found.conversation.pk, without=shown)
 
 
 def edge_of(user: User, conversation: Conversation) -> str:

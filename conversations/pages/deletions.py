@@ -25,7 +25,7 @@ from conversations.pages import chat_page
 from conversations.pages.forget_cards import counts_in_words
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
-from foundation.text.richtext import inner, shorten
+from foundation.text.richtext import shorten, with_inner_quotation_marks
 from memories.models import Memory
 from ops.models import User
 from ops.pages.base import leave, own_transaction, person, personal_page, target
@@ -114,7 +114,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     )
     turn = getattr(message, "turn_as_reply", None)
     named = turn.user_message if turn else message
-    goes = [words % {"text": inner(shorten(named.content, _SHORT))}]
+    goes = [words % {"text": with_inner_quotation_marks(shorten(named.content, _SHORT))}]
     if found.memories:
         goes.append(memories_only_here(found.memories))
     goes.append(_("everything derived from it: search index, usage records, feedback, exports"))
@@ -164,7 +164,7 @@ def of_deleting(
     page = reverse("conversation", args=[conversation.public_id])
     named = _("this conversation")
     if conversation.title:
-        title = inner(shorten(conversation.title, _SHORT))
+        title = with_inner_quotation_marks(shorten(conversation.title, _SHORT))
         named = _("the conversation “%(title)s”") % {"title": title}
     return _of_whole_conversation(
         conversation,
@@ -310,7 +310,8 @@ def _full_lists(found: Consequences) -> list[tuple[str, list[str]]]:
 
 def _quoted(memories: Sequence[Memory]) -> str:
     texts = [
-        _("“%(text)s”") % {"text": inner(shorten(one.content, _SHORT))} for one in memories[:_NAMED]
+        _("“%(text)s”") % {"text": with_inner_quotation_marks(shorten(one.content, _SHORT))}
+        for one in memories[:_NAMED]
     ]
     if len(memories) > _NAMED:
         texts.append(_("%(n)d more") % {"n": len(memories) - _NAMED})

@@ -77,7 +77,9 @@ def open_receipt(user: User, op_id: str) -> ForgetLine | None:
     return ForgetLine(found, is_open=True) if found is not None else None
 
 
-def failing_one(user: User, conversation: int, *, without: Collection[str]) -> ForgetLine | None:
+def newest_failed_forget(
+    user: User, conversation: int, *, without: Collection[str]
+) -> ForgetLine | None:
     """Return the conversation's newest forget operation whose last attempt failed, or None.
 
     The message that requested the operation may be forgotten too, so the page shows the operation

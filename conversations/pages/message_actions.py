@@ -101,7 +101,9 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
         turn = _turn(request, turn_id)
     memory_id = field_of(request.POST, "memory")
     try:
-        memory = learned_undo.take_back(user=person(request), turn=turn, memory_id=memory_id)
+        memory = learned_undo.undo_learned_memory(
+            user=person(request), turn=turn, memory_id=memory_id
+        )
     except NotFound:
         _say_it_is_binned(request, turn, memory_id)
     except ApplicationError as error:
@@ -331,7 +333,7 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
     if not form.is_valid():
         return _ask_to_remember(request, message, span, form)
     try:
-        written = remember_this.remember(
+        written = remember_this.write_remembered(
             MemoryInput(**form.cleaned_data), user=person(request), message=message, span=span
         )
     except NotFound:

@@ -70,7 +70,7 @@ def title_of(text: str) -> str:
     The title is the name of a private topic or a part of the message. A part consists
     of the message's own words, so that it can be found and cleared when the message is forgotten.
     """
-    if spoken_requests.asks_to_forget(text) or commands.is_asked_not_to(text):
+    if spoken_requests.asks_to_forget(text) or commands.asks_not_to_store(text):
         return ""
     masked = masking.masked_by_reading(text)
     sentences = _SENTENCE_END.split(masked[:_READ])

@@ -77,7 +77,7 @@ def _tables(root: type[Model]) -> list[_Table]:
     _visit(root, order, ())
     tables = {model: _Table(model) for model in reversed(order)}
     for model in list(tables):
-        for column, child, how in _hanging(model):
+        for column, child, how in _dependents(model):
             table = tables.setdefault(child, _Table(child))
             if how is CASCADE:
                 table.parents.append((column, model))
@@ -91,13 +91,13 @@ def _visit(model: type[Model], order: list[type[Model]], above: Sequence[type[Mo
         raise TypeError(f"{model.__name__} hangs on itself.")
     if model in order:
         return
-    for _, child, how in _hanging(model):
+    for _, child, how in _dependents(model):
         if how is CASCADE:
             _visit(child, order, (*above, model))
     order.append(model)
 
 
-def _hanging(model: type[Model]) -> Iterator[tuple[str, type[Model], Any]]:
+def _dependents(model: type[Model]) -> Iterator[tuple[str, type[Model], Any]]:
     for relation in model._meta.get_fields(include_hidden=True):
         if not isinstance(relation, ForeignObjectRel) or relation.many_to_many:
             continue

@@ -66,7 +66,7 @@ class Watched:
         self.server.start()
         self.started, self.due = time.monotonic(), None
 
-    def look(self, *, now: float) -> str | None:
+    def restart_if_due(self, *, now: float) -> str | None:
         """Check whether the server has exited, and restart it if the delay is over.
 
         Call this repeatedly, with `now` from `time.monotonic`. Return a message for the terminal if
@@ -198,7 +198,7 @@ class Supervisor:
             for watched in self._watched:
                 # The lock is needed, since another command may be starting the databases.
                 with self._folder.lock("databases"):
-                    news = watched.look(now=time.monotonic())
+                    news = watched.restart_if_due(now=time.monotonic())
                 if news:
                     _say(f"{news} (see {watched.server.log})")
             time.sleep(_LOOK_EVERY)

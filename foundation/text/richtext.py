@@ -181,7 +181,7 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def inner(text: str) -> str:
+def with_inner_quotation_marks(text: str) -> str:
     """Replace the quotation marks “” and 「」 with ‘’ and 『』, for text that will be quoted."""
     return text.translate(_INNER)
 

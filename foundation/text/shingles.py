@@ -67,7 +67,7 @@ class Resemblance:
         return False
 
 
-def title_without(title: str, texts: Iterable[str]) -> str:
+def blank_title_if_contained(title: str, texts: Iterable[str]) -> str:
     """Return the title, or an empty string if one of these texts contains it (both normalised).
 
     A title with fewer than four letters and digits is always returned.

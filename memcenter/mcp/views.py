@@ -46,7 +46,7 @@ def mcp(request: HttpRequest) -> HttpResponse:
         return _refused(413, "too_large", "The message is too large.")
     try:
         check_names(body)
-        with _share.take():
+        with _share.acquire():
             return server.answer(request.META, body=body, key=key)
     except Invalid as error:
         return _refused(400, error.code, error.message)

@@ -184,7 +184,7 @@ class ConcurrencyLimit:
     def __init__(self, places: int) -> None:
         self._places = threading.BoundedSemaphore(places)
 
-    def take(self) -> ExitStack:
+    def acquire(self) -> ExitStack:
         """Take a place until the returned stack is closed. Raise `Throttled` if none is free."""
         if not self._places.acquire(blocking=False):
             raise Throttled(wait=_RETRY_SECONDS, detail="Too many long answers are under way.")

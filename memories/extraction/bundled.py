@@ -25,10 +25,10 @@ from memories.extraction.corrections.cancellations import (
     Cancellation,
     cancellations,
     endings,
+    extended_to_sentence,
     retractions,
     taken_back,
     taken_back_at_once,
-    whole_sentence,
 )
 from memories.extraction.corrections.contrasts import renaming
 from memories.extraction.corrections.corrected_candidates import corrected_candidates
@@ -41,8 +41,8 @@ from memories.extraction.corrections.corrected_messages import (
 from memories.extraction.corrections.corrected_statements import (
     COMPARED,
     PutRight,
+    find_corrected_statement,
     overruling,
-    put_right,
 )
 from memories.extraction.corrections.new_values import new_amount
 from memories.extraction.corrections.self_repairs import as_meant, self_repairs
@@ -177,7 +177,7 @@ class BundledExtractor:
         if not (not_to_keep or found or ended):
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
-        candidates = [*ended, *(whole_sentence(one, off, turn.user.text) for one in found)]
+        candidates = [*ended, *(extended_to_sentence(one, off, turn.user.text) for one in found)]
         may_end = not (not_to_keep or ended or forget)
         endings = _endings(message, own) if may_end else ()
         forget = () if ended else forget
@@ -254,7 +254,9 @@ class BundledExtractor:
         if not likely:
             return [], None, None
         texts = [one.text for one in earlier]
-        learned = put_right(message.covered, texts, again, self._reader.compare, self.conflict)
+        learned = find_corrected_statement(
+            message.covered, texts, again, self._reader.compare, self.conflict
+        )
         if learned and learned.correction and self._restates_new_value(message, learned):
             return [], None, None
         found = learned.correction if learned else None
@@ -320,7 +322,7 @@ class BundledExtractor:
         """Return the candidates that end earlier statements which the message calls wrong."""
         if any(map(message.flag, NOT_OWN)) or not (back := taken_back(turn.user.text)):
             return []
-        return list(retractions(back, *self._earlier(turn), self._meant))
+        return list(retractions(back, *self._earlier(turn), self._probability_of_reference))
 
     def _retracted(self, message: HeardMessage) -> tuple[ForgetRequest, ...]:
         """Return requests to forget statements in other conversations that a message calls wrong.
@@ -335,9 +337,9 @@ class BundledExtractor:
         said = [one for one in sentences if PATTERNS["own_statement"].search(one)]
         return tuple(ForgetRequest(one, one, in_words=False) for one in said)
 
-    def _meant(self, old: str, new: str) -> float:
+    def _probability_of_reference(self, old: str, new: str) -> float:
         """Return the probability that `new`, which calls something wrong, means the text `old`."""
-        return max(self.conflict(old, new), self._reader.about(new, old))
+        return max(self.conflict(old, new), self._reader.probability_request_means(new, old))
 
     def conflict(self, old: str, new: str) -> float:
         """Return the reader model's probability that an old and a new statement conflict."""

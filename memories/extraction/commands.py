@@ -245,7 +245,7 @@ _LONGEST_REQUEST = 60
 _DONT_KEEP = compiled("dont_keep")
 
 
-def is_asked_not_to(text: str) -> bool:
+def asks_not_to_store(text: str) -> bool:
     """Return whether any clause of the text asks not to store the message."""
     plain = text.replace("’", "'")
     clauses = (" ".join(clause.split()) for clause in _BREAK.split(plain))

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from foundation.text.shingles import has_han
 from memories.extraction.heard_message import FLAG
-from memories.extraction.statement_checks import denied
+from memories.extraction.statement_checks import marked_not_worth_keeping
 from memories.extraction.word_tables import compiled
 from memories.reader import Reading
 from memories.reader.statements import Statement
@@ -82,7 +82,8 @@ def _only_within(span: tuple[int, int], reading: Reading) -> Reading:
 def _with_quoted(reading: Reading, is_quoted: Callable[[Statement], bool]) -> Reading:
     """Return the reading with the statements that `is_quoted` selects marked as quoted."""
     statements = tuple(
-        denied(one, said="quoted") if is_quoted(one) else one for one in reading.statements
+        marked_not_worth_keeping(one, said="quoted") if is_quoted(one) else one
+        for one in reading.statements
     )
     return replace(reading, statements=statements)
 

@@ -15,7 +15,7 @@ from memories.extraction import masking
 from memories.extraction.commands import (
     Command,
     asks_not_to_mention,
-    is_asked_not_to,
+    asks_not_to_store,
     only_asks_not_to_forget,
     only_asks_to_recall,
     speaks_of_forgetting,
@@ -123,7 +123,7 @@ def is_not_to_keep(message: HeardMessage) -> bool:
     """Return whether the person asked not to store this message or its topic."""
     asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
     is_manner = asks_not_to_mention(message.said.text)
-    return (asked and not is_manner) or is_asked_not_to(message.said.text)
+    return (asked and not is_manner) or asks_not_to_store(message.said.text)
 
 
 def is_in_a_role(message: HeardMessage) -> bool:

@@ -91,19 +91,19 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
         after = text[statement.end : statement.end + _NEAR]
         others = statements[number + 1].start if number + 1 < len(statements) else len(text)
         if _P["joking"].search(after) and statement.end <= others:
-            yield denied(statement, said="joked")
+            yield marked_not_worth_keeping(statement, said="joked")
         elif (
             _is_asked(said, after)
             or _is_whole_question(statement, text)
             or _is_rest_of_question(statement, text)
             or _P["asks_who"].search(said)
         ):
-            yield denied(statement)
+            yield marked_not_worth_keeping(statement)
         else:
             yield statement
 
 
-def denied(statement: Statement, **answers: str) -> Statement:
+def marked_not_worth_keeping(statement: Statement, **answers: str) -> Statement:
     """Return the statement marked as not worth keeping.
 
     `answers` sets the answers of further heads of the reader model, such as `said="joked"`.

@@ -137,7 +137,7 @@ def erase_in_rounds(run: Run, *, user: User, lost_sources: Q, gone: Sequence[int
     def erase_round() -> audit_chain.Counts:
         nonlocal more
         derived = rederivation.derive(user=user, lost_sources=lost_sources, gone=gone)
-        memory_writes.drop_facets(user.pk)
+        memory_writes.drop_cached_counts(user.pk)
         more = derived.more
         return derived.erased
 
@@ -162,7 +162,7 @@ def _begin(
 ) -> Operation:
     payload = {**payload, **kept_messages_payload(find_stating_messages(user, gone) | set(said_in))}
     rederivation.hide(user=user, lost_sources=Q(memory__in=gone), gone=gone)
-    memory_writes.drop_facets(user.pk)
+    memory_writes.drop_cached_counts(user.pk)
     about = Q(payload__memory__in=sorted(gone))
     return forget_steps.enqueue_forget(
         kind,
@@ -191,7 +191,7 @@ def blank_titles(user: User, memories: Collection[int]) -> None:
     for conversation, content in messages.values_list("conversation", "content"):
         texts[conversation].append(content)
     for row in Conversation.objects.filter(user=user, pk__in=texts).order_by("pk"):
-        if row.title and not shingles.title_without(
+        if row.title and not shingles.blank_title_if_contained(
             row.title, [*texts[row.pk], *map(masked, texts[row.pk])]
         ):
             Conversation.objects.filter(pk=row.pk).update(title="")

@@ -72,12 +72,12 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
     def collect_texts() -> list[str]:
         nonlocal found, written
         found = erased_texts.collect(user=user, lost_sources=lost_sources, gone=gone)
-        texts = [*found.texts, *erased_hashes.words_of(own)]
+        texts = [*found.texts, *erased_hashes.texts_in_rows(own)]
         written = erased_texts.remaining_texts(user=user, texts=texts, leaving=found)
         memory_erasure.blank_questions_about(user=user, texts=texts)
         return texts
 
-    forget_steps.remember(
+    forget_steps.prepare_erasure(
         run,
         user=user,
         texts=collect_texts,

@@ -238,7 +238,7 @@ def find(
     A bare "forget that" means the memories learned from the previous turn.
     """
     each = [
-        _taught_by_previous_turn(user, conversation, before=before)
+        _learned_from_previous_turn(user, conversation, before=before)
         if one.vector is None
         else _find_meant(one, user)
         for one in asked
@@ -464,7 +464,7 @@ def _own_message(message: int | None, question: int | None, reply: int | None) -
     return set() if one is None else {one}
 
 
-def _taught_by_previous_turn(
+def _learned_from_previous_turn(
     user: User, conversation: Conversation | None, *, before: int
 ) -> Found:
     """Return the memories learned from the previous turn.

@@ -158,7 +158,7 @@ def create_tombstones(*, user: User, version_ids: Sequence[int]) -> None:
     Tombstone.objects.bulk_create([one for key, one in found.items() if key not in left])
 
 
-def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
+def create_message_tombstones(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
     """Leave a tombstone for each message, so that nothing is learned from an older copy of it."""
     Tombstone.objects.bulk_create(
         [

@@ -208,7 +208,7 @@ class InMilvus:
     def erase_deleted_rows(self, user_id: int, *, then: Callable[[int], object]) -> None:
         send_changes(user_id, then=then)
 
-    def look(
+    def entries_that_exist(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
         """Yield each checked entry's name, and whether it still exists but shouldn't.
@@ -258,7 +258,7 @@ def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
         return _enqueue_move(settings.VECTOR_STORE, lost=lost)
 
 
-def follow_space() -> Operation | None:
+def enqueue_space_move() -> Operation | None:
     """Enqueue a move of vector search after a switch to another embedding space.
 
     The move fills Milvus with the vectors of the new space and drops the other spaces there, or

@@ -89,7 +89,7 @@ def fill_and_switch(run: Run) -> Mapping[str, int]:
             search_index.reset_embedder()
             with as_system():
                 request_user_indexes()
-                milvus_sync.follow_space()
+                milvus_sync.enqueue_space_move()
             _drop_other_spaces(run, space)
             return {"embedded": filled}
 

@@ -65,7 +65,7 @@ def mark_imported(message: Message, *, is_on: bool, has_several_people: bool) ->
 
 def asks_not_to_keep(text: str, *, role: str) -> bool:
     """Return True if a text by the user asks in plain words that it not be kept."""
-    return role == Role.USER and commands.is_asked_not_to(text)
+    return role == Role.USER and commands.asks_not_to_store(text)
 
 
 def withhold_as_asked(message: Message) -> bool:

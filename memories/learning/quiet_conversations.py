@@ -66,7 +66,7 @@ class NotLearnedYet(ProviderError):
         super().__init__("Some of its turns are not learned from yet.", retryable=True)
 
 
-def quiet(now: datetime) -> QuerySet[Conversation]:
+def inactive_conversations(now: datetime) -> QuerySet[Conversation]:
     """Return all users' inactive conversations with messages that weren't yet read together.
 
     At most `_SWEPT` conversations are returned.
@@ -112,7 +112,7 @@ def examine(
     if waits:
         raise NotLearnedYet
     decided = _learn_unanswered(run, user, session)
-    gathered = gather(session)
+    gathered = find_joint_statements(session)
     decided += [one for found in gathered if (one := _learn(run, user, session, found))]
     with run.applying(user):
         statements.rows(
@@ -175,7 +175,7 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
     return Session(conversation, {turn.pk: turn for turn in turns}, joint_turns, end)
 
 
-def gather(session: Session) -> list[JointCandidate]:
+def find_joint_statements(session: Session) -> list[JointCandidate]:
     """Find statements that only several turns reveal, and drop unimportant ones.
 
     Call this function outside a transaction, since a chat model may be called.

@@ -78,7 +78,7 @@ def propose(message: Message, span: Span) -> Proposal:
     return Proposal(text, kind, tuple(tags)[:_MOST_TAGS], redacted=text != span.text)
 
 
-def remember(given: MemoryInput, *, user: User, message: Message, span: Span) -> Written:
+def write_remembered(given: MemoryInput, *, user: User, message: Message, span: Span) -> Written:
     """Write the memory, with the message and the quoted part as its source.
 
     Call this function outside a transaction, since it opens its own. Raise `Invalid` if the text is

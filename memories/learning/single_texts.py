@@ -90,7 +90,7 @@ def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extra
         )
     with run.applying(user, durable=True):
         outcome = spoken_requests.answer(found, user=user)
-        outbox.keep_question(run.operation, outcome.with_request(message).as_payload)
+        outbox.store_forget_outcome(run.operation, outcome.with_request(message).as_payload)
 
 
 def _text_of_message(message: Message, *, user: User) -> SourceText:

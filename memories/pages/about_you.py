@@ -155,7 +155,7 @@ def _show(
     with own_transaction(request):
         user = person(request)
         groups = [] if part else portrait_of(user, since=users.visit_portrait(user))
-        meant, others = _meant(asked, user)
+        meant, others = _split_by_likelihood(asked, user)
         related = [] if asked else _related(context, user)
         page = {"groups": groups, "meant": meant, "others": others, "related": related}
         page |= (_notes_on(groups, user) if groups else {}) | context | _told_about(context, user)
@@ -178,7 +178,7 @@ def _notes_on(groups: Sequence[Group], user: User) -> dict[str, Any]:
     }
 
 
-def _meant(asked: Sequence[Asked], user: User) -> tuple[list[Memory], list[Memory]]:
+def _split_by_likelihood(asked: Sequence[Asked], user: User) -> tuple[list[Memory], list[Memory]]:
     """Return the memories that a request to forget probably means, and the other possible ones.
 
     If no memory is likely, the first list holds the `_NEAREST` most probable memories.

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from conversations.forgetting import message_forgets
 from conversations.models import Message, Rating, Turn
 from foundation.errors import ApplicationError, NotFound
-from foundation.text.richtext import inner, shorten
+from foundation.text.richtext import shorten, with_inner_quotation_marks
 from memories import projects, selectors
 from memories.extraction.masking import additions_in_words
 from memories.forgetting import memory_forgets
@@ -332,7 +332,10 @@ def _forget_context(
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
-    goes = [_("“%(text)s”") % {"text": inner(additions_in_words(shorten(memory.content, _SHOWN)))}]
+    goes = [
+        _("“%(text)s”")
+        % {"text": with_inner_quotation_marks(additions_in_words(shorten(memory.content, _SHOWN)))}
+    ]
     if versions > 1:
         words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
         goes.append(words % {"n": versions})

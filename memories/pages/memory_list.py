@@ -336,7 +336,7 @@ def survey_of(user: User) -> Survey:
     key = memory_writes.facet_key(user.pk)
     kept = cache.get(key)
     if not isinstance(kept, Survey):
-        kept = _counted(user)
+        kept = _survey_of(user)
         cache.set(key, kept, _KEPT_SECONDS)
     return kept
 
@@ -386,7 +386,7 @@ def _facets(values: Iterable[str]) -> list[Facet]:
     return [Facet(value, count) for value, count in counted]
 
 
-def _counted(user: User) -> Survey:
+def _survey_of(user: User) -> Survey:
     return Survey(
         totals=totals_of(user),
         kinds=_by(user, "kind"),

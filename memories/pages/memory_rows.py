@@ -27,7 +27,7 @@ from django.utils.translation import gettext as _
 
 from conversations.models import Conversation
 from foundation.text import segment
-from foundation.text.richtext import inner
+from foundation.text.richtext import with_inner_quotation_marks
 from memories.extraction.masking import additions_in_words
 from memories.extraction.wording.languages import TOPICS, twin_of, without_twins
 from memories.forgetting import rederivation
@@ -338,7 +338,7 @@ def act(memory: Memory, name: str, *, back: str = "") -> str:
 def name_memory(said: str, memory: Memory) -> str:
     """Return the message, followed by the text of the memory, which is shortened for a toast."""
     text = Truncator(additions_in_words(memory.content)).chars(_NAMED)
-    return f"{said} " + _("“%(text)s”") % {"text": inner(text)}
+    return f"{said} " + _("“%(text)s”") % {"text": with_inner_quotation_marks(text)}
 
 
 def _pin(memory: Memory, *, back: str) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def windows(
     """
     own = tokens or ReadTokens.of(tokenizer, text)
     for part in _parts(own.first + own.last, text):
-        yield message(tokenizer, part, before=before, assistant=assistant)
+        yield build_message_input(tokenizer, part, before=before, assistant=assistant)
 
 
 def _parts(tokens: list[Token], text: str) -> Iterator[list[Token]]:
@@ -97,7 +97,7 @@ def _text(token: Token, text: str) -> str:
     return text[token.start : token.end]
 
 
-def message(
+def build_message_input(
     tokenizer: Tokenizer, own: Sequence[Token], *, before: Sequence[str] = (), assistant: str = ""
 ) -> Input:
     """Build one input: `<s> query: message </s></s> assistant </s></s> earlier … </s>`."""
@@ -118,7 +118,7 @@ def message(
     return Input(ids, segments, pooled + [0] * rest, tokens + [None] * rest)
 
 
-def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
+def build_pair_input(tokenizer: Tokenizer, first: str, second: str) -> Input:
     """Build the input for comparing two texts; each text, with its prefix, is cut to 120 tokens."""
     ours, theirs = (_compared(tokenizer, text) for text in (first, second))
     ids = [BEGIN, *(t.id for t in ours), END, END, *(t.id for t in theirs), END]

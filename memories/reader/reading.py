@@ -274,7 +274,7 @@ class Reader:
 
         At most 120 tokens of each text, including its prefix, are read.
         """
-        window = inputs.pair(self._model.tokenizer, known, message)
+        window = inputs.build_pair_input(self._model.tokenizer, known, message)
         states = self._model.token_states(window)
         first, second = (
             [
@@ -285,12 +285,14 @@ class Reader:
         )
         return self._pair_layers.compare(states, first, second)
 
-    def about(self, request: str, memory: str) -> float:
+    def probability_request_means(self, request: str, memory: str) -> float:
         """Return the probability that a request to forget something refers to this memory."""
         return float(sigmoid(self._pair_scores(request, memory).total[[MEANT_SCORE]])[0])
 
     def _pair_scores(self, first: str, second: str) -> PairScores:
-        return self._model.pair_scores(inputs.pair(self._model.tokenizer, first, second))
+        return self._model.pair_scores(
+            inputs.build_pair_input(self._model.tokenizer, first, second)
+        )
 
 
 def _whole_words(statement: Statement, text: str) -> Statement:

@@ -118,7 +118,7 @@ def stored_query(text: str) -> str:
     the results, but not the query.
     """
     is_secret = masking.is_redacted(masking.masked(text))
-    return "" if is_secret or commands.is_asked_not_to(text) else text
+    return "" if is_secret or commands.asks_not_to_store(text) else text
 
 
 def erase_query(message: Message) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
 from memories.screening.labelled.labelled_secrets import by_label, spelled_codes
-from memories.screening.labelled.unlabelled_secrets import COVER, companions, nearby
+from memories.screening.labelled.unlabelled_secrets import COVER, companions, find_near_access_words
 from memories.screening.labelled.vocabulary import LabelledText
 from memories.screening.safe_patterns import Pattern
 from memories.screening.secret_forms import Found, by_form, by_words, find_by_appearance
@@ -114,7 +114,9 @@ def _in_folded(text: str, labelled: LabelledText) -> tuple[Span, ...]:
     said = labelled if plain is folded else LabelledText(plain)
     found = [
         *_original_spans(folded, by_form, find_by_appearance, by_words, find_home_addresses),
-        *_original_spans(plain, lambda _: by_label(said), lambda _: nearby(said), clauses),
+        *_original_spans(
+            plain, lambda _: by_label(said), lambda _: find_near_access_words(said), clauses
+        ),
     ]
     if plain.text != folded.text:
         found += _original_spans(plain, by_form)

@@ -35,7 +35,7 @@ def memory_standing(context: Context) -> Standing:
     return standing_for(context["request"])
 
 
-register.filter("inner", richtext.inner)
+register.filter("inner", richtext.with_inner_quotation_marks)
 register.filter("shown_tags", shown_tags)
 register.filter("plain_additions", additions_in_words)
 

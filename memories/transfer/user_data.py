@@ -74,7 +74,7 @@ class SurveyCache(Derived):
     order = 2
 
     def erase(self, user_id: int) -> Mapping[str, int]:
-        memory_writes.drop_facets(user_id)
+        memory_writes.drop_cached_counts(user_id)
         return {}
 
 

@@ -71,7 +71,7 @@ def unused_memories(now: datetime) -> QuerySet[Memory]:
     )
 
 
-def find_isolated(user: User, *, now: datetime) -> list[Memory]:
+def find_archivable(user: User, *, now: datetime) -> list[Memory]:
     """Return the user's unused memories whose text isn't about people or dates.
 
     The reader model checks the texts that the rules can't decide on, at most `_MAX_TEXTS` a night.
@@ -127,7 +127,7 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
     )
     public_ids = [one.public_id for one in found]
     if found:
-        memory_writes.drop_facets(user.pk)
+        memory_writes.drop_cached_counts(user.pk)
         webhook_events.memories(Event.MEMORY_UPDATED, user_id=user.pk, ids=public_ids)
     for one in public_ids:
         audit_log.record_together("memory.archived", subject=user.subject, target=one)

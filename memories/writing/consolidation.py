@@ -139,7 +139,7 @@ def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
         return []
     made = [one for one in (_apply(proposal, user) for proposal in proposals) if one]
     if made:
-        memory_writes.drop_facets(user.pk)
+        memory_writes.drop_cached_counts(user.pk)
     return made
 
 

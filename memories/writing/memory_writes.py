@@ -144,7 +144,9 @@ def create(
         _index(memory, draft)
     memory.shown_sources = sources
     audit_log.record_together("memory.created", subject=user.subject, target=memory.public_id)
-    webhook_events.gather(Event.MEMORY_CREATED, user_id=user.pk, memory_id=memory.public_id)
+    webhook_events.write_at_commit(
+        Event.MEMORY_CREATED, user_id=user.pk, memory_id=memory.public_id
+    )
     portrait_phrases.request_for(memory)
     return memory
 
@@ -237,7 +239,9 @@ def _tags(draft: Draft) -> list[str]:
 
 def announce_change(memory: Memory) -> None:
     """Notify webhooks that the memory has changed, and request a new phrase for the portrait."""
-    webhook_events.gather(Event.MEMORY_UPDATED, user_id=memory.user_id, memory_id=memory.public_id)
+    webhook_events.write_at_commit(
+        Event.MEMORY_UPDATED, user_id=memory.user_id, memory_id=memory.public_id
+    )
     portrait_phrases.request_for(memory)
 
 
@@ -440,7 +444,7 @@ def facet_key(user_id: int) -> str:
     return f"survey:{user_id}"
 
 
-def drop_facets(user_id: int) -> None:
+def drop_cached_counts(user_id: int) -> None:
     """Drop the cached counts of the user's memory list when the current transaction is committed.
 
     If Redis is unreachable, only a warning is logged; the cached counts expire by themselves.

@@ -136,13 +136,15 @@ def end_sessions(keys: Sequence[str]) -> None:
 
 def are_attempts_used_up(name: str, *, address: str) -> bool:
     with _if_redis_is_up():
-        return any(int(cache.get(key, 0)) >= most for key, most in _counted(name, address).items())
+        return any(
+            int(cache.get(key, 0)) >= most for key, most in _counter_limits(name, address).items()
+        )
     return False
 
 
 def note_failure(name: str, *, address: str) -> None:
     with _if_redis_is_up(), suppress(ValueError):  # a counter expired between the two calls
-        for key in _counted(name, address):
+        for key in _counter_limits(name, address):
             cache.add(key, 0, LOCKED_SECONDS)
             cache.incr(key)
 
@@ -160,7 +162,7 @@ def _if_redis_is_up() -> Iterator[None]:
         logger.warning("Failed sign-ins can't be counted: Redis is gone.")
 
 
-def _counted(name: str, address: str) -> dict[str, int]:
+def _counter_limits(name: str, address: str) -> dict[str, int]:
     of_address = {_counter_key("", address): ALLOWED_OF_ADDRESS} if address else {}
     return {_counter_key(name, address): ALLOWED} | of_address
 
@@ -208,7 +210,7 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
     return given
 
 
-def opens_second_factor(*, user: User, code: str) -> bool:
+def use_second_factor_code(*, user: User, code: str) -> bool:
     """Return whether `code` is a valid app code or recovery code, and mark it as used.
 
     Each code works only once, so of two concurrent calls only one succeeds.

@@ -211,7 +211,7 @@ class OperationEventsView(MemcenterView):
         seen = call.parsed.request.headers.get("Last-Event-ID", "")
         if is_over(operation) and event_id(operation) == seen:
             return HttpResponse(status=204)  # tells the browser not to reconnect
-        stream = Events(op_id, seen=seen, place=_share.take())
+        stream = Events(op_id, seen=seen, place=_share.acquire())
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 

@@ -165,7 +165,7 @@ def erase_transfers(user: User, conversations: Collection[int] | None = None) ->
     return {"ops_export": dropped, "files:transfer": files + dropped}
 
 
-def remember(
+def prepare_erasure(
     run: Run,
     *,
     user: User,
@@ -184,12 +184,12 @@ def remember(
 
     def keep() -> Counts:
         _blank_answers(user, until=None if leaves else run.operation.created_at)
-        hashed = erased_hashes.remember(
+        hashed = erased_hashes.store_hashes(
             run.operation, texts=texts(), rows=rows(), staying=staying()
         )
         disk_traces.store_hashes(run.operation, hashed)
         if not leaves:
-            erased_hashes.leave_out(run.operation, stores.remaining_texts(user.pk))
+            erased_hashes.delete_shared_hashes(run.operation, stores.remaining_texts(user.pk))
         return {}
 
     step(run, user=user, name="remember", erase=keep)

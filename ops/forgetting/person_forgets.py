@@ -186,10 +186,10 @@ def erase_user(run: Run) -> Mapping[str, Any]:
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [item for item in rows if schema.has_column(item.model, "public_id")]
     account = User.objects.filter(pk=user.pk)
-    forget_steps.remember(
+    forget_steps.prepare_erasure(
         run,
         user=user,
-        texts=lambda: chain.from_iterable(map(erased_hashes.words_of, rows)),
+        texts=lambda: chain.from_iterable(map(erased_hashes.texts_in_rows, rows)),
         rows=lambda: [*named, account],
     )
     for participant in everything:

@@ -54,7 +54,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
     if sign_ins.are_attempts_used_up(counted, address=""):
         return sign_in.tried_too_often(request)
     with as_user(user):
-        opens = sign_ins.opens_second_factor(user=user, code=form.cleaned_data["code"])
+        opens = sign_ins.use_second_factor_code(user=user, code=form.cleaned_data["code"])
     if not opens:
         sign_ins.note_failure(counted, address="")
         audit_log.record("signin.failed", subject=user.subject, details={"step": 2})
@@ -284,16 +284,16 @@ def _failed(request: HttpRequest, reason: str) -> HttpResponse:
     words = _("Signing in with %(provider)s didn’t work. Please try again.") % {
         "provider": provider
     }
-    return _told_at_the_door(request, words, status=502)
+    return _show_sign_in_error(request, words, status=502)
 
 
 def _refused(request: HttpRequest, words: str, user: User | None = None) -> HttpResponse:
     subject = user.subject if user else None
     audit_log.record("signin.failed", subject=subject, details={"through": "oidc"})
-    return _told_at_the_door(request, words, status=403)
+    return _show_sign_in_error(request, words, status=403)
 
 
-def _told_at_the_door(request: HttpRequest, words: str, *, status: int) -> HttpResponse:
+def _show_sign_in_error(request: HttpRequest, words: str, *, status: int) -> HttpResponse:
     if request.user.is_authenticated:
         messages.error(request, words)
         return redirect("signin_settings")

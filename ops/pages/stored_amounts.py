@@ -136,14 +136,14 @@ def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, i
         if isinstance(participant, registry.Rows)
         and (found := participant.counted(user)) is not None
     }
-    counted = _in_one(rows)
+    counted = _count_in_one_query(rows)
     return {
         participant.name: counted.get(participant.name, 0) or _other(participant, user, rows)
         for participant in wanted
     }
 
 
-def _in_one(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
+def _count_in_one_query(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
     if not rows:
         return {}
     parts = [

@@ -165,7 +165,7 @@ def _new(wanted: Wanted, **fields: Any) -> Operation:
     )
 
 
-def keep_question(operation: Operation, told: dict[str, Any]) -> None:
+def store_forget_outcome(operation: Operation, told: dict[str, Any]) -> None:
     """Store the outcome of a request to forget in the operation that handled the request.
 
     `told` contains a status and ids. The outcome may be a question to the person: which of several

@@ -54,7 +54,7 @@ def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
         _OfMemories(event, user_id, ids=[*ids])()
 
 
-def gather(event: Event, *, user_id: int, memory_id: str) -> None:
+def write_at_commit(event: Event, *, user_id: int, memory_id: str) -> None:
     """Write an event about a memory at the end of the transaction.
 
     The webhooks that receive it are found by one statement for all events of the same kind about

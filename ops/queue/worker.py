@@ -60,22 +60,22 @@ class _Turns:
         self._count = 0
         self._last = _NOBODY
 
-    def take(self) -> Claimed | None:
+    def claim_next(self) -> Claimed | None:
         """Claim the next operation. Call it inside `as_system`.
 
         Raise `IntegrityError` if another worker was faster.
         """
         self._count += 1
         if self._count % _ROUND_ROBIN_EVERY:
-            return self._taken(after=None)
-        claimed = self._taken(after=self._last)
+            return self._claim(after=None)
+        claimed = self._claim(after=self._last)
         if claimed is None:  # no person is left in this round
             self._last = _NOBODY
-            return self._taken(after=None)
+            return self._claim(after=None)
         self._last = claimed.operation.subject or _NOBODY
         return claimed
 
-    def _taken(self, *, after: UUID | None) -> Claimed | None:
+    def _claim(self, *, after: UUID | None) -> Claimed | None:
         kinds = sorted(registry.handled_kinds())
         return outbox.claim_next(kinds, now=timezone.now(), after=after)
 
@@ -95,7 +95,7 @@ def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> C
             with as_system(durable=False):
                 if ended is not None:
                     _end(*ended)
-                return _turns.take() if more else None
+                return _turns.claim_next() if more else None
         except IntegrityError:
             if ended is not None:
                 _record(*ended)

@@ -47,7 +47,7 @@ class Erased:
     public_ids: Collection[str]
 
 
-def remember(
+def store_hashes(
     operation: Operation,
     *,
     texts: Iterable[str] = (),
@@ -84,7 +84,7 @@ def remember(
     return seen
 
 
-def leave_out(operation: Operation, texts: Iterable[str]) -> None:
+def delete_shared_hashes(operation: Operation, texts: Iterable[str]) -> None:
     """Delete the stored hashes that also occur in these remaining texts.
 
     A retry of a failed operation calls this too, so hashes of an earlier attempt are also deleted.
@@ -96,7 +96,7 @@ def leave_out(operation: Operation, texts: Iterable[str]) -> None:
         ErasedText.objects.filter(operation=operation, hashes__len=0).delete()
 
 
-def words_of(rows: QuerySet[Any]) -> Iterator[str]:
+def texts_in_rows(rows: QuerySet[Any]) -> Iterator[str]:
     """Yield the texts in these rows: the strings in the columns that the model lists as `words`.
 
     Strings in lists and JSON are yielded only if they are long enough to be distinctive.

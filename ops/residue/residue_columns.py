@@ -230,7 +230,10 @@ def erased_rows(
     contains, for each table, the primary keys of its erased rows.
     """
     asked = [
-        lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
+        lookup
+        for table, pks in gone.items()
+        if pks
+        for lookup in _residue_conditions(tables).get(table, ())
     ]
     if not asked:
         return
@@ -286,7 +289,7 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 
 @cache
-def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
+def _residue_conditions(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
     found: dict[str, list[tuple[str, str, str]]] = {}
     for place in tables:
         key: Any = place.model._meta.pk

@@ -61,7 +61,7 @@ class ExternalStore(Protocol):
         erased.
         """
 
-    def look(
+    def entries_that_exist(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
         """Yield each entry that was checked, and whether it is residue.
@@ -180,7 +180,7 @@ def read_entries(
     yield from _in_files(user_id)
     yield from _in_folders_elsewhere(user_id)
     for store in stores_in_use():
-        for name, is_left in store.look(user_id, gone, is_gone=is_gone):
+        for name, is_left in store.entries_that_exist(user_id, gone, is_gone=is_gone):
             yield Entry(store.name, store.name, name, (), is_left=is_left)
 
 

@@ -208,7 +208,7 @@ def test_more_answers_than_there_are_places_leave_the_text_where_it_was(
 ) -> None:
     share = ConcurrencyLimit(1)
     monkeypatch.setattr(answers, "long_answers", lambda: share)
-    place = share.take()
+    place = share.acquire()
     url = address("conversation", conversation.public_id)
     response = client.post(url, {"text": "Hello there"})
     assert response.status_code == 422

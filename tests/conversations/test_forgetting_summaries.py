@@ -67,7 +67,7 @@ def test_what_older_and_newer_summaries_also_say_is_no_residue(
 def test_a_forget_that_failed_over_a_remaining_summary_heals_when_it_is_tried_again(
     alice: User, long: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erased_hashes, "leave_out", lambda operation, texts: None)
+    monkeypatch.setattr(erased_hashes, "delete_shared_hashes", lambda operation, texts: None)
     operation = forget_knee(alice)
     worker.drain()
     operation.refresh_from_db()

@@ -204,11 +204,11 @@ def an_account_with_a_newer_second_step_does_not_open_by_its_password_alone(maya
 def a_used_recovery_code_stays_used(maya: User) -> Case:
     code, other, *_ = turn_on(maya)
     yield
-    sign_ins.opens_second_factor(user=maya, code=code)
+    sign_ins.use_second_factor_code(user=maya, code=code)
     yield
     again = User.objects.get(pk=maya.pk)
-    assert not sign_ins.opens_second_factor(user=again, code=code)
-    assert sign_ins.opens_second_factor(user=again, code=other)
+    assert not sign_ins.use_second_factor_code(user=again, code=code)
+    assert sign_ins.use_second_factor_code(user=again, code=other)
 
 
 def an_account_elsewhere_that_was_disconnected_stays_so(maya: User) -> Case:

@@ -140,7 +140,7 @@ def test_nothing_is_archived_while_memory_is_off(alice: User) -> None:
 def test_what_was_used_since_it_was_read_stays(alice: User) -> None:
     memory = old(alice)
     with as_user(alice):
-        found = archive.find_isolated(alice, now=timezone.now())
+        found = archive.find_archivable(alice, now=timezone.now())
     assert found == [memory]
     Memory.objects.filter(pk=memory.pk).update(last_accessed_at=timezone.now())
     with as_user(alice):
@@ -160,7 +160,7 @@ def test_memories_about_people_do_not_keep_later_ones_from_being_checked(
     last = old(alice)
     with as_user(alice):
         nights = [timezone.now() + timedelta(days=day) for day in range(4)]
-        found = [archive.find_isolated(alice, now=night) for night in nights]
+        found = [archive.find_archivable(alice, now=night) for night in nights]
     assert [last] in found
 
 

@@ -74,7 +74,7 @@ def test_the_scan_finds_words_in_a_person_s_copy_and_not_in_another_s(
     file_copies.write(mallory.pk, MEMORY, f"- She {PLANTED}\n")
     with as_user(alice):
         operation = memory_forgets.forget_memory(user=alice, memory=memory)
-        erased_hashes.remember(operation, texts=[memory.content])
+        erased_hashes.store_hashes(operation, texts=[memory.content])
     whose = ScannedPerson(alice.pk, alice.subject, since=operation.created_at)
     assert found_in_files(operation, whose) == []
     file_copies.write(alice.pk, MEMORY, f"- She {PLANTED}\n")

@@ -152,7 +152,7 @@ def test_a_title_left_by_mistake_in_the_same_conversation_is_residue(
 ) -> None:
     conversation = make_conversation(alice, title=PEANUTS)
     turn = make_turn(conversation, PEANUTS)
-    monkeypatch.setattr(shingles, "title_without", lambda title, texts: title)
+    monkeypatch.setattr(shingles, "blank_title_if_contained", lambda title, texts: title)
     with as_user(alice):
         operation = talks.forget_message(user=alice, message=turn.user_message, cascade=True)
     worker.drain()

@@ -57,7 +57,7 @@ ERASED_ID = "mem_" + "9" * 26
 def operation(alice: User) -> Operation:
     """A forget that has erased SECRET and CHINESE and the memory of ERASED_ID."""
     made = outbox.enqueue(Kind.FORGET_MEMORY, subject=alice.subject, payload={})
-    erased_hashes.remember(made, texts=[SECRET, CHINESE])
+    erased_hashes.store_hashes(made, texts=[SECRET, CHINESE])
     ErasedRows.objects.create(
         operation=made, place="memories_memory", row_ids=[999_999], public_ids=[ERASED_ID]
     )
@@ -278,7 +278,7 @@ def test_what_was_learned_does_not_account_for_itself(operation: Operation, alic
 
 def test_a_short_text_is_found_where_it_stands_alone(alice: User) -> None:
     made = outbox.enqueue(Kind.FORGET_MEMORY, subject=alice.subject, payload={})
-    erased_hashes.remember(made, texts=["爱喝茶", "Likes tea"])
+    erased_hashes.store_hashes(made, texts=["爱喝茶", "Likes tea"])
     make_trace(alice, "他也爱喝茶吗")
     assert found(made, alice) == []
     make_trace(alice, "爱喝茶。")
@@ -348,7 +348,7 @@ def test_it_can_be_tried_again_and_then_nothing_is_kept(
 
 def test_what_is_kept_meanwhile_holds_no_text(alice: User) -> None:
     operation = forget_planted(alice)
-    erased_hashes.remember(operation, texts=[SECRET])
+    erased_hashes.store_hashes(operation, texts=[SECRET])
     kept = str([*ErasedText.objects.values(), *ErasedRows.objects.values()])
     assert "flower" not in kept and ErasedText.objects.exists()
 

@@ -70,8 +70,8 @@ def test_it_is_switched_on_by_a_code_and_the_password_and_gives_recovery_codes_o
     shown = client.get("/settings/signin/").text
     assert secret not in shown and codes[0] not in shown
     with as_user(user):
-        assert sign_ins.opens_second_factor(user=user, code=codes[0].upper())
-        assert not sign_ins.opens_second_factor(user=user, code=codes[0])
+        assert sign_ins.use_second_factor_code(user=user, code=codes[0].upper())
+        assert not sign_ins.use_second_factor_code(user=user, code=codes[0])
 
 
 def test_the_password_alone_no_longer_opens(client: Client, maya: User) -> None:

@@ -221,7 +221,7 @@ def _die_while_importing(moment: str) -> None:
             if done >= BROUGHT:
                 die()
 
-        file_import._Watch.look = look  # type: ignore[method-assign, assignment]
+        file_import._Watch.report_progress = look  # type: ignore[method-assign, assignment]
     if moment == "applied":
         file_import.erase_file = lambda *_: die()
     if moment == "indexing":

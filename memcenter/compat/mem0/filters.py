@@ -202,7 +202,7 @@ def conditions(node: Node) -> Iterator[Condition]:
             yield from conditions(part)
 
 
-def required_names(node: Node, key: str) -> list[str]:
+def values_required(node: Node, key: str) -> list[str]:
     """Return the distinct values that the filter gives for `key`, except under a NOT.
 
     `ANY` stands for all values.
@@ -220,7 +220,7 @@ def has_entity(node: Node) -> bool:
 
     Callers reject a filter that doesn't, since it could match all memories of a user.
     """
-    return any(required_names(node, key) for key in ENTITIES)
+    return any(values_required(node, key) for key in ENTITIES)
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from foundation.errors import Invalid, NotFound
-from memcenter.compat.mem0.filters import ANY, Joined, has_entity, required_names
+from memcenter.compat.mem0.filters import ANY, Joined, has_entity, values_required
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, read
 from memcenter.rest.endpoint import CREATE, Endpoint, ParsedRequest
@@ -45,13 +45,13 @@ def writer(parsed: ParsedRequest, name: str | None) -> User:
     if bound is not None:
         if name not in (None, name_of(bound)):
             raise NotFound("This user doesn’t exist.")
-        return _counted(parsed, people.require_not_forgotten(bound, writes=True))
+        return _count_call(parsed, people.require_not_forgotten(bound, writes=True))
     called = users.check_external_id(name or _unnamed(parsed))
     named_so = replace(parsed, data={"user_id": called})
     user = people.resolve_person(named_so, Endpoint(scope="", unknown_user=lambda _: CREATE))
     if user is None:
         raise AssertionError("only endpoints for all users have nobody")
-    return _counted(parsed, user)
+    return _count_call(parsed, user)
 
 
 def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
@@ -64,18 +64,18 @@ def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
     """
     if not has_entity(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
-    names, bound = required_names(tree, "user_id"), parsed.bound_user
+    names, bound = values_required(tree, "user_id"), parsed.bound_user
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
             raise NotFound("This user doesn’t exist.")
-        return () if bound.hidden_at else (_counted(parsed, bound),)
+        return () if bound.hidden_at else (_count_call(parsed, bound),)
     if ANY in names:
         raise Invalid.field("user_id", "“*” needs a key that is bound to one user: name them.")
     if len(names) > _MOST:
         raise Invalid.field("user_id", f"At most {_MOST} users at once.")
     found = {name: find(name) for name in names or [_unnamed(parsed)]}
     for name, user in found.items():
-        _counted(parsed, user or User(external_id=name))
+        _count_call(parsed, user or User(external_id=name))
     return [user for user in found.values() if user is not None and user.hidden_at is None]
 
 
@@ -92,7 +92,7 @@ def owner_of_memory(parsed: ParsedRequest, memory_id: str) -> User:
     if bound is None:
         check_named(parsed)
     user = bound or people.require_reachable(selectors.owner_of_memory(memory_id))
-    return _counted(parsed, people.require_not_forgotten(user, writes=parsed.writes))
+    return _count_call(parsed, people.require_not_forgotten(user, writes=parsed.writes))
 
 
 def entity(parsed: ParsedRequest, name: str) -> User:
@@ -104,7 +104,7 @@ def entity(parsed: ParsedRequest, name: str) -> User:
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
         raise NotFound("This user doesn’t exist.")
-    return _counted(parsed, user)
+    return _count_call(parsed, user)
 
 
 def check_named(parsed: ParsedRequest) -> None:
@@ -121,7 +121,7 @@ def _unnamed(parsed: ParsedRequest) -> str:
     return settings.DEFAULT_OWNER or "default"
 
 
-def _counted(parsed: ParsedRequest, user: User) -> User:
+def _count_call(parsed: ParsedRequest, user: User) -> User:
     throttling.count_person(parsed.key, user, scope=parsed.scope)
     return user
 
@@ -134,7 +134,7 @@ def check_access(parsed: ParsedRequest, user: User) -> None:
         people.require_reachable(user)
     elif bound.pk != user.pk:
         raise NotFound("There is no object with this id.")
-    _counted(parsed, people.require_not_forgotten(user, writes=parsed.writes))
+    _count_call(parsed, people.require_not_forgotten(user, writes=parsed.writes))
 
 
 def default_name(parsed: ParsedRequest) -> str:

@@ -199,7 +199,7 @@ def _marks(exchange: Exchange) -> list[str]:
     mark = _keyed(exchange.user, exchange.thread)
     found = []
     for place, text in enumerate(said.before):
-        _take(mark, text)
+        _add_to_digest(mark, text)
         if place in said.starts:
             found.append(mark.hexdigest()[:32])
     return found
@@ -213,9 +213,9 @@ def _keyed(user: User, *texts: str) -> hmac.HMAC:
     owner = temporary.owner_key(user).encode()
     mark = hmac.new(settings.SECRET_KEY.encode(), owner, hashlib.sha256)
     for text in texts:
-        _take(mark, text)
+        _add_to_digest(mark, text)
     return mark
 
 
-def _take(mark: hmac.HMAC, text: str) -> None:
+def _add_to_digest(mark: hmac.HMAC, text: str) -> None:
     mark.update(len(text).to_bytes(8, "big") + text.encode(errors="replace"))

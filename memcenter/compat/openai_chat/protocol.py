@@ -161,7 +161,7 @@ class Streamed:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
             if line.startswith(b"data:"):
-                self._take(_first_choice(line[5:].strip()))
+                self._add_choice(_first_choice(line[5:].strip()))
 
     @property
     def text(self) -> str:
@@ -171,7 +171,7 @@ class Streamed:
     def finished(self) -> bool:
         return self._ended and not self._calls
 
-    def _take(self, choice: Mapping[str, Any]) -> None:
+    def _add_choice(self, choice: Mapping[str, Any]) -> None:
         delta = choice.get("delta")
         if isinstance(delta, dict):
             if isinstance(piece := delta.get("content"), str):

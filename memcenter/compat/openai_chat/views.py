@@ -82,7 +82,7 @@ class ChatCompletionsView(OpenAIView):
         exchange = _exchange(parsed, body)
         if not settings.MODEL_BASE_URL:
             return answers.demo_answer(exchange, body)
-        place = _share.take()
+        place = _share.acquire()
         try:
             known = memory.recall_block(exchange) if exchange is not None else Recalled()
             if known.block:

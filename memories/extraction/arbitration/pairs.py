@@ -49,7 +49,7 @@ class PairReader(Protocol):
         """
         ...
 
-    def about(self, request: str, memory: str, /) -> float:
+    def probability_request_means(self, request: str, memory: str, /) -> float:
         """Return the probability that a request to forget something refers to the memory."""
         ...
 
@@ -299,7 +299,9 @@ PERHAPS = 0.2  # below this probability, a request doesn't refer to the memory
 
 def is_about(request: str, memory: str, *, reader: PairReader) -> float:
     """Return the probability that a request refers to a memory; 1 if the two texts are the same."""
-    return 1.0 if fold(request) == fold(memory) else reader.about(request, memory)
+    return (
+        1.0 if fold(request) == fold(memory) else reader.probability_request_means(request, memory)
+    )
 
 
 MOST_RESULTS = 3

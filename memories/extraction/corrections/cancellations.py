@@ -117,7 +117,7 @@ def endings(
                 break
 
 
-def whole_sentence(candidate: Candidate, off: Sequence[Cancellation], said: str) -> Candidate:
+def extended_to_sentence(candidate: Candidate, off: Sequence[Cancellation], said: str) -> Candidate:
     """Return the candidate, extended to its whole sentence if a part of that says too little.
 
     This is the case if the sentence calls something off or only contrasts two values: "it's

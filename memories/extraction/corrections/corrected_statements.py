@@ -57,7 +57,7 @@ class PutRight:
     correction: Correction | None
 
 
-def put_right(
+def find_corrected_statement(
     covered: str,
     before: Sequence[str],
     again: Callable[[int], Sequence[Candidate]],

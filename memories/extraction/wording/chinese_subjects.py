@@ -49,7 +49,7 @@ def is_noun_phrase(text: str) -> bool:
     return all(tag.startswith(_IN_NOUN_PHRASE) for word, tag in rjieba.tag(text) if word.strip())
 
 
-def names_no_thing(text: str) -> bool:
+def is_only_place_time_or_pronoun(text: str) -> bool:
     """Return whether a text has only places, times and pronouns, or nothing at all.
 
     An example is 左边那个 ("the one on the left").

@@ -13,8 +13,8 @@ from memories.extraction.masking import ADDED_DATE, ADDITION, without_additions
 from memories.extraction.wording.chinese_subjects import (
     begins_with_noun,
     is_noun_phrase,
+    is_only_place_time_or_pronoun,
     leading_name,
-    names_no_thing,
 )
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import PATTERNS, names_in, people_in
@@ -121,7 +121,9 @@ def _lacks_predicate(plain: str) -> bool:
     return (
         lead is not None
         and not rest.endswith(("后", "後"))
-        and (PATTERNS["fragment_zh"].search(rest) is not None or names_no_thing(rest))
+        and (
+            PATTERNS["fragment_zh"].search(rest) is not None or is_only_place_time_or_pronoun(rest)
+        )
     )
 
 

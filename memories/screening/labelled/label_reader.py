@@ -73,7 +73,7 @@ class ScanState:
         self.negative = False
         self.by_sign = by_sign
 
-    def pass_by(self, token: Token) -> None:
+    def skip_token(self, token: Token) -> None:
         self.words += 1
         self.before = token.bare
         self.first = self.first or token.bare
@@ -108,7 +108,7 @@ class LabelReader:
             if has_name and self._is_a_name(token):
                 return None
             if way.words and not way.direct and self._is_plain(self.tokens.all[number]):
-                way.pass_by(token)
+                way.skip_token(token)
             elif (found := self._step(number, token, way)) is not None:
                 return found
             if way.crossed > 1 or way.signs > 18:
@@ -207,7 +207,7 @@ class LabelReader:
             return self._whole(number, token, way)
         if self._starts_phrase(number, token, way):
             return self._clause(number, token, way)
-        way.pass_by(token)
+        way.skip_token(token)
         return None
 
     def _is_changed(self, way: ScanState) -> bool:

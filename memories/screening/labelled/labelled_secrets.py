@@ -35,7 +35,7 @@ from memories.screening.labelled.vocabulary import (
     is_a_figure_of_speech,
     is_an_answer,
     is_counted,
-    second_of,
+    password_after_name,
 )
 from memories.screening.secret_forms import Found
 
@@ -237,7 +237,7 @@ class _Reader(LabelReader):
         if previous in PASS_WORDS and token.look != Look.NOTHING:
             return self._clause(number, token, ScanState(hit))
         is_number = token.look == Look.DIGITS and is_counted(self.tokens, number)
-        rest = second_of(token.core)
+        rest = password_after_name(token.core)
         if rest or (previous in PAIRING and token.look >= Look.DIGITS and not is_number):
             start = token.core_end - len(rest or token.core)
             return Found(start, token.core_end, "password")

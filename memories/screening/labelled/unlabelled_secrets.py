@@ -57,7 +57,7 @@ _NOT_A_CODE = frozenset(
 )
 
 
-def nearby(text: LabelledText) -> Iterator[Found]:
+def find_near_access_words(text: LabelledText) -> Iterator[Found]:
     """Yield made-up words and codes in or next to a sentence about logins, codes or locks."""
     tokens = Tokens(text.text) if text.tokens.has_spaced else text.tokens
     unusual: dict[Shape, bool] = {}

@@ -161,7 +161,7 @@ def names_a_code(said: str) -> bool:
     return any(word in said for word in ("code", "combo", "combination", "pin", "码", "sequence"))
 
 
-def second_of(core: str) -> str:
+def password_after_name(core: str) -> str:
     """Return the password after the name in lily/Lily#2020 or bob:hunter2, or an empty string."""
     for sign in "/:":
         name, found, rest = core.partition(sign)

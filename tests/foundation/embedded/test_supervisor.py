@@ -50,7 +50,7 @@ def watched(server: Mortal) -> Watched:
 
 
 def test_a_living_server_is_no_news(watched: Watched, server: Mortal) -> None:
-    assert watched.look(now=watched.started + 1) is None
+    assert watched.restart_if_due(now=watched.started + 1) is None
     assert server.starts == 1
 
 
@@ -59,10 +59,10 @@ def test_a_dead_server_is_started_again_when_its_time_has_come(
 ) -> None:
     server.alive = False
     now = watched.started + 5
-    assert watched.look(now=now) == "worker ended and starts again in 1 s"
-    assert watched.look(now=now + 0.9) is None
+    assert watched.restart_if_due(now=now) == "worker ended and starts again in 1 s"
+    assert watched.restart_if_due(now=now + 0.9) is None
     assert server.starts == 1
-    assert watched.look(now=now + 1.1) == "worker runs again"
+    assert watched.restart_if_due(now=now + 1.1) == "worker runs again"
     assert server.starts == 2
 
 
@@ -72,27 +72,27 @@ def test_one_that_keeps_dying_waits_longer_each_time_up_to_a_bound(
     waits = []
     for _ in range(8):
         server.alive = False
-        watched.look(now=watched.started + 1)
+        watched.restart_if_due(now=watched.started + 1)
         waits.append(watched.backoff)
-        watched.look(now=watched.started + 100)
+        watched.restart_if_due(now=watched.started + 100)
     assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
 
 
 def test_one_that_has_lived_long_starts_again_soon(watched: Watched, server: Mortal) -> None:
     watched.backoff = 30
     server.alive = False
-    watched.look(now=watched.started + 61)
+    watched.restart_if_due(now=watched.started + 61)
     assert watched.backoff == 0.5
 
 
 def test_a_failed_restart_is_told_and_tried_again(watched: Watched, server: Mortal) -> None:
     server.alive, server.fails = False, True
     now = watched.started + 1
-    watched.look(now=now)
-    assert watched.look(now=now + 2) == "It did not start."
+    watched.restart_if_due(now=now)
+    assert watched.restart_if_due(now=now + 2) == "It did not start."
     server.fails = False
-    assert watched.look(now=now + 10) is None
-    assert watched.look(now=now + 40) == "worker runs again"
+    assert watched.restart_if_due(now=now + 10) is None
+    assert watched.restart_if_due(now=now + 40) == "worker runs again"
 
 
 def test_a_taken_port_is_refused_in_one_sentence() -> None:

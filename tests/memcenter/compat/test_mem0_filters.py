@@ -157,7 +157,7 @@ def test_a_filter_of_endless_depth_is_refused() -> None:
 
 def test_whom_a_not_leaves_out_is_not_named() -> None:
     tree = filters.parse({"AND": [{"user_id": {"in": ["a", "b"]}}, {"NOT": [{"user_id": "c"}]}]})
-    assert filters.required_names(tree, "user_id") == ["a", "b"]
+    assert filters.values_required(tree, "user_id") == ["a", "b"]
     assert not filters.has_entity(filters.parse({"NOT": [{"user_id": "c"}]}))
     assert not filters.has_entity(filters.parse({"user_id": {"ne": "c"}}))
 

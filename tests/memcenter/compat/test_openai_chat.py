@@ -228,16 +228,16 @@ def test_a_client_that_is_gone_before_the_first_word_still_has_its_turn_kept(
     assert said is not None
     share = ConcurrencyLimit(1)
     answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=b"{}")
-    ForwardedStream(answer, Exchange(alice, "c1", said), share.take()).close()
+    ForwardedStream(answer, Exchange(alice, "c1", said), share.acquire()).close()
     assert turns_of(alice) == [("What may I eat tonight?", "Rice.")]
-    share.take()  # its place is free again
+    share.acquire()  # its place is free again
 
 
 def test_more_long_answers_than_there_are_places_are_asked_to_come_back() -> None:
     share = ConcurrencyLimit(1)
-    share.take()
+    share.acquire()
     with pytest.raises(Throttled):
-        share.take()
+        share.acquire()
 
 
 def test_calls_of_tools_are_no_turn_until_the_answer_and_then_belong_to_it(

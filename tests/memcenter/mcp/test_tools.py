@@ -485,7 +485,7 @@ def test_more_than_its_share_of_threads_is_never_taken(
 
     full = ConcurrencyLimit(1)
     monkeypatch.setattr(views, "_share", full)
-    place = full.take()
+    place = full.acquire()
     response = agent.send(b"{}")
     assert response.status_code == 429 and response["Retry-After"]
     place.close()

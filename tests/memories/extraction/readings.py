@@ -65,5 +65,5 @@ class FakeReader:
             (known, message), Compared({**dict.fromkeys(PAIRS, 0.0), "unrelated": 1})
         )
 
-    def about(self, request: str, memory: str) -> float:
+    def probability_request_means(self, request: str, memory: str) -> float:
         return 0.0

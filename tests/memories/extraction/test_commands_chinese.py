@@ -128,10 +128,10 @@ def test_a_question_about_what_is_remembered_forgets_nothing(message: str, asks:
 
 
 def test_a_clause_after_a_space_can_ask_not_to_keep_the_message() -> None:
-    assert commands.is_asked_not_to("小雨怀孕了 这句别记")
-    assert commands.is_asked_not_to("聊完就忘了吧，我去做了手术")
-    assert commands.is_asked_not_to("上面说的别记")
-    assert not commands.is_asked_not_to("看完就删了那部剧，没意思")
-    assert commands.is_asked_not_to("這件事不要記住：Marcus在考慮離職")
-    assert commands.is_asked_not_to("這個別記，我被裁員了")
-    assert commands.is_asked_not_to("我妈住院了，这事儿不要存")
+    assert commands.asks_not_to_store("小雨怀孕了 这句别记")
+    assert commands.asks_not_to_store("聊完就忘了吧，我去做了手术")
+    assert commands.asks_not_to_store("上面说的别记")
+    assert not commands.asks_not_to_store("看完就删了那部剧，没意思")
+    assert commands.asks_not_to_store("這件事不要記住：Marcus在考慮離職")
+    assert commands.asks_not_to_store("這個別記，我被裁員了")
+    assert commands.asks_not_to_store("我妈住院了，这事儿不要存")

@@ -115,7 +115,7 @@ def test_messages_that_share_a_word_are_compared_first() -> None:
         read.append(place)
         return [Candidate("fact", before[place], 0.5, 0.9, before[place])]
 
-    corrected_statements.put_right(
+    corrected_statements.find_corrected_statement(
         said, before, again, lambda known, text: compared(known, text, share=0.1), lambda *_: 1.0
     )
     assert read[:3] == [10, 0, 1]
@@ -165,7 +165,7 @@ def test_long_messages_are_compared_in_parts_and_not_without_end() -> None:
 
     known = Candidate("fact", BIRTHDAY, 0.5, 0.9, BIRTHDAY)
     assert (
-        corrected_statements.put_right(
+        corrected_statements.find_corrected_statement(
             said, [BIRTHDAY], lambda place: [known], compare, lambda *_: 1.0
         )
         is None

@@ -157,7 +157,7 @@ def test_each_window_fits_the_encoder_with_all_that_stood_before(tokenizer: Toke
         (one,) = inputs.windows(tokenizer, text, before=[long], assistant=text)
         assert _fits(one)
         assert sum(one.pooled) > 0
-    assert _fits(inputs.pair(tokenizer, long, long))
+    assert _fits(inputs.build_pair_input(tokenizer, long, long))
 
 
 def _fits(one: Input) -> bool:
@@ -229,7 +229,7 @@ def test_the_shares_of_the_relations_add_up_to_one(known: str, new: str) -> None
     assert tuple(shares) == (*statements.PAIRS, statements.UNRELATED_BY_ENCODER)
     assert sum(shares[name] for name in statements.PAIRS) == pytest.approx(1, abs=1e-3)
     assert 0 <= shares[statements.UNRELATED_BY_ENCODER] <= 1
-    assert 0 <= reader().about(known, new) <= 1
+    assert 0 <= reader().probability_request_means(known, new) <= 1
 
 
 def test_a_pair_is_compared_the_same_way_alone_and_among_others() -> None:

@@ -35,7 +35,7 @@ def watch(
     stream = views_operations.Events(
         operation.public_id,
         seen=seen,
-        place=ConcurrencyLimit(1).take(),
+        place=ConcurrencyLimit(1).acquire(),
         wait=lambda _: acts.pop(0)() if acts else None,
         clock=lambda: next(moments),
     )
@@ -118,7 +118,7 @@ def test_streams_take_no_more_than_their_share(
     response = Api(alice_key).get(url(operation))
     error(Api(alice_key).get(url(operation)), 429, "rate_limited")
     with pytest.raises(Throttled):
-        share.take()
+        share.acquire()
     assert isinstance(response, StreamingHttpResponse)
     b"".join(response)
-    share.take()
+    share.acquire()
