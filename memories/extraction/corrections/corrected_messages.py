@@ -266,7 +266,9 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
                 yield right, wrong
     yield strip_particles(_without_cue(sentence)), ""
     parts = (strip_particles(part) for part in _CUE.split(sentence))
-    yield next((part for part in parts if len(part) > 1 or _HAN.match(part)), ""), ""
+    first = next((part for part in parts if len(part) > 1 or _HAN.match(part)), "")
+    if not any(sort.search(sentence.replace(first, "", 1)) for sort in SORTS):
+        yield first, ""  # "Marta, I meant"; with a day or month behind it, it's only the subject
 
 
 def _without_cue(sentence: str) -> str:
@@ -274,7 +276,9 @@ def _without_cue(sentence: str) -> str:
 
     A sentence with 改成, 换成 or the like ("change to") is returned whole.
     """
-    cues = [found.end() for found in _CUE.finditer(sentence) if found.end() < len(sentence)]
+    cues = [
+        found.end() for found in _CUE.finditer(sentence) if strip_particles(sentence[found.end() :])
+    ]
     keeps = PATTERNS["changed"].search(sentence)
     return sentence if keeps else sentence[max(cues, default=0) :].strip(EDGE)
 

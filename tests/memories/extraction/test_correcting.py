@@ -272,6 +272,7 @@ def test_a_chinese_name_is_exchanged_in_either_order(said: str) -> None:
         ),
         ("我老公要一月底才下船", "不对他又改了船期，二月中，刚发的微信", "我老公要二月中才下船"),
         ("大的九岁 小的四岁", "打错 小的五岁", "大的九岁 小的五岁"),
+        ("读书会隔周周二 在图书馆", "读书会其实是周三 我说错了", "读书会隔周周三 在图书馆"),
     ],
 )
 def test_a_value_is_put_right_where_another_part_of_the_message_tells_of_a_slip(
@@ -287,6 +288,7 @@ def test_a_value_is_put_right_where_another_part_of_the_message_tells_of_a_slip(
         ("I'm 25", "sorry, my finger slipped. my sister is 30"),
         ("I ran 5 miles", "fat thumbs lol. 30 minutes"),
         ("周三和周五我有课", "我记混了 周二开会"),
+        ("家在三楼 没电梯", "读书会其实是周三 我说错了哈"),
     ],
 )
 def test_a_slip_told_of_elsewhere_changes_no_other_value(earlier: str, said: str) -> None:
