@@ -147,8 +147,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "only_others": "Closest to that, you told me:",
         "perhaps": "I’m not sure whether this answers it, but you told me:",
         "nothing": "I don’t remember anything that fits this.",
-        "waits": "Something that may fit is waiting for your review. I’ll use it once you confirm"
-        " it in Memory Center.",
+        "waits": "Something that may fit is waiting for your review. I’ll answer with it once you"
+        " confirm it in Memory Center.",
         "known": "You told me this about yourself:",
         "known_nothing": "I don’t remember anything about you yet. Tell me something about"
         " yourself, and you will find it in Memory Center.",
@@ -193,7 +193,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "only_others": "与此最接近的，你告诉过我：",
         "perhaps": "不确定是不是你要问的，你告诉过我：",
         "nothing": "我没有记住与此相关的内容。",
-        "waits": "有相关的内容还在等你确认。在记忆中心确认之后，我才会用到。",
+        "waits": "有相关的内容还在等你确认。在记忆中心确认之后，我才会用它回答。",
         "known": "关于你自己，你告诉过我：",
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
         "more": "……还有更多，都在记忆中心里。",

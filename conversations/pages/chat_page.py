@@ -175,15 +175,18 @@ def _forget_line_below_messages(
 ) -> ForgetLine | None:
     """Return the forget operation whose state the page shows below the messages, or None.
 
-    This is the requested operation, unless a message already shows its receipt. Otherwise it is the
-    conversation's newest forget operation that has failed, if any.
+    This is the requested operation, unless a message already shows its receipt. Otherwise see
+    `forget_receipts.forget_below_messages`.
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
     asked = forget_receipts.open_receipt(user, op_id) if op_id and op_id not in shown else None
     if asked is not None or not said.is_latest or not isinstance(found.conversation, Conversation):
         return asked
-    return forget_receipts.newest_failed_forget(user, found.conversation.pk, without=shown)
+    since = found.conversation.last_message_at
+    return forget_receipts.forget_below_messages(
+        user, found.conversation.pk, without=shown, since=since
+    )
 
 
 def edge_of(user: User, conversation: Conversation) -> str:

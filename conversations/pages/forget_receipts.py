@@ -77,22 +77,30 @@ def open_receipt(user: User, op_id: str) -> ForgetLine | None:
     return ForgetLine(found, is_open=True) if found is not None else None
 
 
-def newest_failed_forget(
-    user: User, conversation: int, *, without: Collection[str]
+def forget_below_messages(
+    user: User, conversation: int, *, without: Collection[str], since: datetime | None
 ) -> ForgetLine | None:
-    """Return the conversation's newest forget operation whose last attempt failed, or None.
+    """Return the forget operation that the chat shows below its messages, or None.
 
-    The message that requested the operation may be forgotten too, so the page shows the operation
-    separately. `without` holds the ids of the operations that messages already show.
+    The message that requested an operation may be forgotten too, so no message can show it. If the
+    last attempt of an operation failed, the newest such operation is returned. Otherwise it is the
+    newest one that is in progress or has a receipt, unless it was requested before `since`, the
+    time of the conversation's newest message. `without` holds the ids of the operations that
+    messages already show.
     """
     about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
-    failed = (
+    found = (
         selectors.operations_of(user)
         .filter(about, kind__in=FORGET_KINDS)
-        .exclude(Q(last_error="") | Q(status__in=(Status.SUCCEEDED, Status.CANCELLED)))
+        .exclude(Q(status=Status.CANCELLED) | Q(public_id__in=without))
+        .order_by("-pk")
     )
-    found = failed.exclude(public_id__in=without).order_by("-pk").first()
-    return ForgetLine(found) if found is not None else None
+    failed = found.exclude(Q(last_error="") | Q(status=Status.SUCCEEDED)).first()
+    if failed is not None:
+        return ForgetLine(failed)
+    is_shown = Q(status__in=(Status.PENDING, Status.RUNNING)) | Q(receipt__isnull=False)
+    newest = found.filter(is_shown, **{"created_at__gt": since} if since else {}).first()
+    return ForgetLine(newest) if newest is not None else None
 
 
 def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:

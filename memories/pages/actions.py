@@ -51,6 +51,15 @@ from ops.pages.base import (
 from ops.pages.operation_rows import forgotten_words
 
 _KEPT_UNDOS = 5
+# What each rating changes, as the page says it.
+_RATED = {
+    Rating.POSITIVE: gettext_lazy("Thanks. I’ll rely on it more."),
+    Rating.NEGATIVE: gettext_lazy("Thanks. I’ll rely on it less. You can also correct it."),
+    Rating.VERY_NEGATIVE: gettext_lazy(
+        "Thanks. I’ll use it only where little else fits. You can also correct or forget it."
+    ),
+    "": gettext_lazy("Your rating was removed."),
+}
 # For each bulk action: the action that undoes it, and a filter for the memories that it changes.
 # An undo changes only these memories.
 _UNDONE_BY = {
@@ -92,14 +101,10 @@ def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
     After a very bad rating the page offers to forget the memory.
     """
     rating = request.POST.get("rating", "")
-    if rating not in ("", *Rating.values):
+    if rating not in _RATED:
         return HttpResponse(_("This rating doesn’t exist."), status=422)
-    said = (
-        _("Thanks. Your rating will be taken into account.")
-        if rating
-        else _("Your rating was removed.")
-    )
-    return _do(request, memory_id, partial(curation.rate_memory, rating=rating or None), said=said)
+    service = partial(curation.rate_memory, rating=rating or None)
+    return _do(request, memory_id, service, said=str(_RATED[rating]))
 
 
 def _do(

@@ -266,7 +266,10 @@ def _switch_texts() -> dict[str, tuple[str, str, str]]:
         "confirm_before_remembering": (
             _("Ask before remembering"),
             _("What is learned waits in the review inbox until you approve it."),
-            _("What is learned is used at once."),
+            _(
+                "What is learned is used at once. Only what I’m not sure of waits in "
+                "the review inbox."
+            ),
         ),
     }
 

@@ -285,6 +285,20 @@ def test_a_failed_forget_stays_in_view_where_it_was_asked(
     assert "Not erased yet" not in page_of(client, conversation)
 
 
+def test_the_receipt_of_a_forgotten_exchange_stays_until_something_is_said(
+    client: Client, conversation: Conversation, quoting: Turn
+) -> None:
+    message = quoting.user_message.public_id
+    client.post(reverse("message_forget", args=[message]), {"cascade": "on"})
+    assert "Erasing every trace" in page_of(client, conversation)
+    worker.drain()
+    assert "Forgotten: show the receipt" in page_of(client, conversation)
+    other = make_conversation(conversation.user)
+    assert "Forgotten: show the receipt" not in page_of(client, other)
+    make_turn(conversation, "Hello again.", "Hello.")
+    assert "Forgotten: show the receipt" not in page_of(client, conversation)
+
+
 def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
     client: Client, conversation: Conversation, asking: Turn
 ) -> None:
