@@ -141,7 +141,7 @@ def _please_decide(waits: Memory) -> str:
     if known is None:
         return _("I’m not sure about this. Please decide.")
     text = Truncator(additions_in_words(known.content)).chars(_QUOTED)
-    return _("This contradicts “%(text)s”. Please decide.") % {"text": text}
+    return _("This may contradict “%(text)s”. Please decide.") % {"text": text}
 
 
 def _show(

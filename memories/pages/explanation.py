@@ -262,7 +262,7 @@ def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
     found = [_other_side(memory, one) for one in relations]
     if memory.conflicts_with is not None:
         found.append(
-            Related(memory.conflicts_with, _("This memory contradicts the other one."), None)
+            Related(memory.conflicts_with, _("This memory may contradict the other one."), None)
         )
     if memory.superseded_by is not None:
         found.append(Related(memory.superseded_by, _("The other memory replaced this one."), None))
@@ -277,12 +277,12 @@ def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
 def _other_side(memory: Memory, relation: Relation) -> Related:
     from_here = {
         "supports": _("Both memories agree."),
-        "contradicts": _("The other memory contradicts this one."),
+        "contradicts": _("The other memory may contradict this one."),
         "refines": _("The other memory says this more precisely."),
     }
     to_here = {
         "supports": _("Both memories agree."),
-        "contradicts": _("This memory contradicts the other one."),
+        "contradicts": _("This memory may contradict the other one."),
         "refines": _("This memory says it more precisely."),
     }
     is_ours = relation.memory_id == memory.pk

@@ -29,7 +29,7 @@ _DECIDED = {
     "no_longer": gettext_lazy("You said that this is no longer true."),
     "newer_value": gettext_lazy("You said something newer about the same subject."),
     "corrected": gettext_lazy("You corrected what I knew."),
-    "contradicts": gettext_lazy("It contradicts what I knew, and I can’t tell which is right."),
+    "contradicts": gettext_lazy("It may contradict what I knew, and I can’t tell which is right."),
     "both_hold": gettext_lazy("Both can be true."),
     "not_joined": gettext_lazy(
         "Both are true, but together they would be too long for one memory."

@@ -157,7 +157,7 @@ def test_related_shows_what_it_conflicts_with(alice: User) -> None:
     candidate = make_candidate(alice, "Loves the sea", against=known)
     page = shown(alice, candidate, show="related")
     assert "Hates the sea" in page
-    assert "This memory contradicts the other one." in page
+    assert "This memory may contradict the other one." in page
 
 
 def test_what_is_being_forgotten_is_not_among_the_related(alice: User) -> None:
