@@ -95,7 +95,7 @@ def main() -> None:
 
 def _asked(name: str, model: Model) -> Iterator[Asked]:
     """Read the rows of a set. If the product finds several requests in a text, the first counts."""
-    from memories.extraction.request_subjects import clauses_of
+    from memories.extraction.requests.request_subjects import clauses_of
     from memories.forgetting.spoken_requests import extract_without_context
 
     for path in sorted(DATA.glob(f"{name}_*.jsonl")):

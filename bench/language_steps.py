@@ -14,8 +14,9 @@ from conversations.importing.formats import exports
 from conversations.importing.formats import exports as memory_files
 from foundation.text import richtext, segment, shingles
 from memories import language_steps
-from memories.extraction import habits, masking
-from memories.extraction.habits import BundledJointReader
+from memories.extraction import masking
+from memories.extraction.message_reading import habits
+from memories.extraction.message_reading.habits import BundledJointReader
 from memories.extraction.summary import ExtractiveSummarizer
 from memories.extraction.types import Candidate, JointTurn, Known, Said, TurnText
 from memories.extraction.wording import digest

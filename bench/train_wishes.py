@@ -1,4 +1,4 @@
-"""Train the detection of standing wishes about answers (`memories/extraction/answer_wishes.py`).
+"""Train the detection of standing wishes about answers (`requests/answer_wishes.py`).
 
     .venv/bin/python bench/train_wishes.py [--write]
 
@@ -28,7 +28,7 @@ from bench import block, train_prompts
 from bench.labelled import share
 from bench.product import ROOT, print_result
 from foundation.providers.embedders import BundledEmbedder
-from memories.extraction import answer_wishes
+from memories.extraction.requests import answer_wishes
 from memories.reader.reading import reader
 
 Floats = NDArray[np.float64]

@@ -29,7 +29,7 @@ from memories.extraction.chat_model.fallback import (
 from memories.extraction.chat_model.model_calls import Asker
 from memories.extraction.chat_model.phraser import ModelPhraser
 from memories.extraction.chat_model.summarizer import ModelSummarizer
-from memories.extraction.habits import BundledJointReader
+from memories.extraction.message_reading.habits import BundledJointReader
 from memories.extraction.summary import ExtractiveSummarizer
 from memories.extraction.types import (
     Arbiter,

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 
 from foundation.text import segment
-from memories.extraction import commands, masking
+from memories.extraction import masking
+from memories.extraction.requests import commands
 from memories.extraction.summary import says_something
 from memories.extraction.wording.digest import headline
 from memories.extraction.wording.languages import tag_of

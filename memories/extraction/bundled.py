@@ -12,15 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
-from memories.extraction import answer_wishes, masking
-from memories.extraction import statement_labels as labels
+from memories.extraction import masking
 from memories.extraction.arbitration.pairs import CONFLICTS, PairReader, Thresholds
-from memories.extraction.commands import (
-    asks_not_to_mention,
-    commands,
-    mention_wish,
-    without_openers,
-)
 from memories.extraction.corrections.cancellations import (
     Cancellation,
     cancellations,
@@ -47,7 +40,8 @@ from memories.extraction.corrections.corrected_statements import (
 from memories.extraction.corrections.new_values import new_amount
 from memories.extraction.corrections.self_repairs import as_meant, self_repairs
 from memories.extraction.corrections.values import PATTERNS
-from memories.extraction.explicit_candidates import (
+from memories.extraction.message_reading import statement_labels as labels
+from memories.extraction.message_reading.explicit_candidates import (
     EXPLICIT_CONFIDENCE,
     EXPLICIT_IMPORTANCE,
     accepted_claims,
@@ -55,8 +49,8 @@ from memories.extraction.explicit_candidates import (
     ordered_candidates,
     with_speaker,
 )
-from memories.extraction.foreign_texts import without_foreign_text
-from memories.extraction.heard_message import (
+from memories.extraction.message_reading.foreign_texts import without_foreign_text
+from memories.extraction.message_reading.heard_message import (
     FLAG,
     NOT_OWN,
     HeardMessage,
@@ -71,7 +65,14 @@ from memories.extraction.heard_message import (
     role_play_of,
     spans_outside_real_life,
 )
-from memories.extraction.statement_checks import check_statements, is_fragment
+from memories.extraction.message_reading.statement_checks import check_statements, is_fragment
+from memories.extraction.requests import answer_wishes
+from memories.extraction.requests.commands import (
+    asks_not_to_mention,
+    commands,
+    mention_wish,
+    without_openers,
+)
 from memories.extraction.types import (
     DOUBTFUL,
     Candidate,
@@ -91,11 +92,6 @@ _MOST = 40  # most candidates per message; the others are dropped
 _LETTER = re.compile(r"[^\W_]")
 # Flags for requests, which count only if the message makes them, not one of its context messages.
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")
-# A phone number. The reader model is unsure about these, so the person is asked.
-_PHONE = re.compile(
-    r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
-    r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
-)
 
 
 class MessageReader(PairReader, Protocol):
@@ -398,7 +394,10 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
         statement
         for statement in own
         if labels.may_be_kept(
-            statement, asked=asked or statement.start in instead or _has_phone(statement, message)
+            statement,
+            asked=asked
+            or statement.start in instead
+            or labels.has_phone(statement, message.covered),
         )
         and not (wish and statement.start < wish[1] and wish[0] < statement.end)
         and statement.start not in back
@@ -438,10 +437,6 @@ def _endings(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candid
     for statement in filter(labels.may_end, own):
         if candidate := _candidate(statement, message, explicit=False):
             yield replace(candidate, confidence=labels.ENDS, only_ends=True)
-
-
-def _has_phone(statement: Statement, message: HeardMessage) -> bool:
-    return _PHONE.search(message.covered[statement.start : statement.end]) is not None
 
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:

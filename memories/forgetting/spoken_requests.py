@@ -24,8 +24,8 @@ from foundation.text import segment
 from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs
-from memories.extraction.commands import only_asks_not_to_forget, speaks_of_forgetting
-from memories.extraction.request_subjects import begins_with_stop_clause, clauses_of
+from memories.extraction.requests.commands import only_asks_not_to_forget, speaks_of_forgetting
+from memories.extraction.requests.request_subjects import begins_with_stop_clause, clauses_of
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
 from memories.forgetting import memory_forgets, request_matching
 from memories.indexing import search_index

@@ -23,7 +23,7 @@ from django.utils.crypto import salted_hmac
 from conversations.models import Message
 from foundation.database import statements
 from foundation.text import segment, shingles
-from memories.extraction.statement_checks import is_only_question
+from memories.extraction.message_reading.statement_checks import is_only_question
 from memories.models import MemoryVersion, Source, Tombstone
 from ops.models import User
 

@@ -22,9 +22,10 @@ from conversations import selectors
 from conversations.models import Message, Role, ToldAs, Turn, Withheld
 from foundation.database.statements import Sql
 from memories import language_steps
-from memories.extraction import commands, masking
+from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.pairs import PairReader
+from memories.extraction.requests import commands
 from memories.extraction.types import Candidate, Extraction
 from memories.forgetting import tombstones
 from memories.forgetting.tombstones import Provenance

@@ -18,8 +18,8 @@ from django.conf import settings
 
 from conversations.models import Turn
 from foundation.providers.base import Vectors
-from memories.extraction import habits
-from memories.extraction.habits import Step, Workflow
+from memories.extraction.message_reading import habits
+from memories.extraction.message_reading.habits import Step, Workflow
 from memories.extraction.types import Verdict
 from memories.forgetting import tombstones
 from memories.indexing import search_index

@@ -14,7 +14,8 @@ from django.utils import timezone
 from conversations.models import Conversation, Message
 from foundation import deferred_writes, ids
 from foundation.database import statements
-from memories.extraction import commands, masking
+from memories.extraction import masking
+from memories.extraction.requests import commands
 from memories.models import Memory, RecallHit, RecallTrace, TraceKind
 from ops.access import STILL_THERE, join_transaction
 from ops.models import User

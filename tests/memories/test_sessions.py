@@ -14,7 +14,7 @@ from conversations.models import Conversation, Summary
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps, tasks
-from memories.extraction.habits import BundledJointReader
+from memories.extraction.message_reading.habits import BundledJointReader
 from memories.extraction.types import Candidate, JointCandidate, JointTurn
 from memories.forgetting import memory_forgets as known
 from memories.learning import quiet_conversations

@@ -10,7 +10,7 @@ from conversations.forgetting import message_forgets
 from conversations.models import Conversation
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
-from memories.extraction.habits import workflow_confidence, workflow_of
+from memories.extraction.message_reading.habits import workflow_confidence, workflow_of
 from memories.forgetting import memory_forgets as known
 from memories.models import Kind, Memory, MemoryStatus, Source
 from ops.accounts import users

@@ -16,26 +16,26 @@ from types import FrameType
 import django
 
 from bench.patterns import GENERIC, Hostile, Named, hostile, of_project
-from memories.extraction import commands
 from memories.extraction.corrections import self_repairs
+from memories.extraction.requests import commands
 
 MESSAGE = 32_000  # characters
 # The patterns whose callers cut what they read, and the constant that says where. Every other
 # pattern may meet a whole message. `docs/extraction.md` tells the bounds.
 BOUNDS = {
     **{
-        f"memories.extraction.commands:_P['{name}']": commands._LONGEST
+        f"memories.extraction.requests.commands:_P['{name}']": commands._LONGEST
         for name in (
             *("remember_en", "remember_zh", "remind", "forget_en", "brief_en"),
             *("zh_you_forget", "zh_never_said"),
             "zh_tail",  # is a part of others and meets nothing by itself
         )
     },
-    "memories.extraction.commands:asked_in_chinese": commands._LONGEST,  # `what` of a pattern
-    "memories.extraction.commands:_P['zh_brief']": commands._BRIEF_SIGNS,
+    "memories.extraction.requests.commands:asked_in_chinese": commands._LONGEST,  # `what`
+    "memories.extraction.requests.commands:_P['zh_brief']": commands._BRIEF_SIGNS,
     "memories.extraction.corrections.self_repairs:_LAST_CLAUSE": self_repairs.NEAR,
-    "memories.extraction.habits:_P['at_times']": 60,  # the group `rest` of the pattern `en`
-    "memories.extraction.habits:_P['done_in_zh']": 16,  # the group `what` of the pattern `zh`
+    "memories.extraction.message_reading.habits:_P['at_times']": 60,  # `rest` of `en`
+    "memories.extraction.message_reading.habits:_P['done_in_zh']": 16,  # `what` of `zh`
 }
 _SHORT = 40  # characters; what takes exponential time shows it here
 _MOST = 12  # texts made from one pattern

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from memories.extraction import foreign_texts, heard_message, statement_labels
 from memories.extraction.arbitration import pairs
 from memories.extraction.corrections import corrected_statements
+from memories.extraction.message_reading import foreign_texts, heard_message, statement_labels
 from memories.screening import secret_judge
 from tests.catalog import ROOT
 

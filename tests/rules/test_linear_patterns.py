@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from bench.patterns import Named
-from memories.extraction import commands, habits
+from memories.extraction.message_reading import habits
+from memories.extraction.requests import commands
 from memories.extraction.types import JointTurn, Said, TurnText
 from tests.live import ROOT
 from tests.rules.hostile_patterns import BOUNDS, slow

@@ -15,7 +15,6 @@ from foundation.text import segment
 from memories.extraction.arbitration import attributes, pairs
 from memories.extraction.arbitration.page_editions import Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
-from memories.extraction.commands import is_form_of_address
 from memories.extraction.corrections.contrasts import contrasts, renaming
 from memories.extraction.corrections.corrected_messages import (
     bare_contrast,
@@ -25,6 +24,7 @@ from memories.extraction.corrections.corrected_messages import (
 from memories.extraction.corrections.new_values import with_new_amount
 from memories.extraction.corrections.values import PATTERNS, numbers_of_series, without_values
 from memories.extraction.masking import ADDED, ADDED_DATE
+from memories.extraction.requests.commands import is_form_of_address
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name

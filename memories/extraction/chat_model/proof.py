@@ -15,8 +15,9 @@ import rjieba
 
 from foundation.text import segment
 from foundation.text.shingles import has_han
-from memories.extraction import commands, masking
+from memories.extraction import masking
 from memories.extraction.chat_model import model_calls, prompts
+from memories.extraction.requests import commands
 from memories.extraction.types import Candidate, Quotation, Said, TurnText
 from memories.extraction.word_tables import compiled
 from memories.extraction.wording.dates import dates_in

@@ -8,8 +8,8 @@ import pytest
 
 from bench import block, train_wishes
 from foundation.providers.embedders import BundledEmbedder
-from memories.extraction import answer_wishes
-from memories.extraction.answer_wishes import Floats, is_wish
+from memories.extraction.requests import answer_wishes
+from memories.extraction.requests.answer_wishes import Floats, is_wish
 from memories.reader import Statement, reader
 from tests.memories.extraction.readings import statement
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from memories.extraction.commands import commands
+from memories.extraction.requests.commands import commands
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader
 

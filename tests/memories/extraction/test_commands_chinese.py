@@ -3,7 +3,7 @@
 import pytest
 
 from foundation.text import segment
-from memories.extraction import commands
+from memories.extraction.requests import commands
 from memories.extraction.types import Extraction
 from tests.memories.extraction.bundled_reading import contents, extract
 from tests.memories.extraction.readings import FakeReader

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memories.extraction.habits import BundledJointReader
+from memories.extraction.message_reading.habits import BundledJointReader
 from memories.extraction.types import JointCandidate, JointTurn, Said, TurnText
 
 MOMENT = datetime(2026, 3, 10, 9, tzinfo=UTC)

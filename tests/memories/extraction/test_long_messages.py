@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memories import language_steps
-from memories.extraction.heard_message import ReadParts
+from memories.extraction.message_reading.heard_message import ReadParts
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.reader import reader
 from memories.screening.secret_search import Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.extraction.request_subjects import clauses_of
+from memories.extraction.requests.request_subjects import clauses_of
 
 SUBJECTS = {
     "please delete the bit about the canoe": ["the canoe"],

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memories.extraction import commands
-from memories.extraction.statement_checks import is_only_question
+from memories.extraction.message_reading.statement_checks import is_only_question
+from memories.extraction.requests import commands
 from tests.memories.extraction.bundled_reading import contents, extract, only
 from tests.memories.extraction.readings import FakeReader, statement
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memories.extraction import masking
-from memories.extraction import statement_labels as labels
-from memories.extraction.commands import accepted_claim
-from memories.extraction.heard_message import HeardMessage, orders_of, quotation
+from memories.extraction.message_reading import statement_labels as labels
+from memories.extraction.message_reading.heard_message import HeardMessage, orders_of, quotation
+from memories.extraction.requests.commands import accepted_claim
 from memories.extraction.types import Candidate
 from memories.extraction.wording.languages import tag_of
 

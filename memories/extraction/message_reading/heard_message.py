@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from memories.extraction import masking
-from memories.extraction.commands import (
+from memories.extraction.corrections.values import PATTERNS as CORRECTIONS
+from memories.extraction.requests.commands import (
     Command,
     asks_not_to_mention,
     asks_not_to_store,
@@ -20,7 +21,6 @@ from memories.extraction.commands import (
     only_asks_to_recall,
     speaks_of_forgetting,
 )
-from memories.extraction.corrections.values import PATTERNS as CORRECTIONS
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, RolePlay, Said
 from memories.extraction.wording.languages import language_of
 from memories.reader import Reading, Statement

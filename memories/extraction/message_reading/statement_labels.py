@@ -2,7 +2,7 @@
 
 import re
 
-from memories.extraction.heard_message import LIKELY, LIVED
+from memories.extraction.message_reading.heard_message import LIKELY, LIVED
 from memories.extraction.types import DOUBTFUL, OWNER_UNSURE
 from memories.reader import Statement
 
@@ -33,6 +33,12 @@ _USUALLY = re.compile(
 )
 _NO_ALLERGY = re.compile(
     r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
+)
+
+# A phone number. The reader model is unsure about these, so the person is asked.
+_PHONE = re.compile(
+    r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
+    r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
 )
 
 
@@ -91,6 +97,10 @@ def is_of_unsure_owner(statement: Statement) -> bool:
     """Return whether a statement is a constraint, and the model is unsure whom it is about."""
     shares = statement.shares["whose"]
     return statement.best("kind") == "constraint" and max(shares.values()) < _OWNER
+
+
+def has_phone(statement: Statement, text: str) -> bool:
+    return _PHONE.search(text[statement.start : statement.end]) is not None
 
 
 def confidence(statement: Statement, *, unsure: bool) -> float:
