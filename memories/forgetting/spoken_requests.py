@@ -306,7 +306,8 @@ def _find_meant(asked: Asked, user: User) -> Found:
     said_before = _earlier_texts(user, read)
     judged = {one.pk: _probability(about, one, said_before[one.pk]) for one in read}
     ranked = request_matching.signals_of(subject, read, judged)
-    is_clear = not unread and not begins_with_stop_clause(asked.request)
+    keeps = request_matching.says_what_to_keep(asked.request.quote)
+    is_clear = not unread and not keeps and not begins_with_stop_clause(asked.request)
     plain = request_matching.clear_match(about, ranked) if is_clear else None
     matches = request_matching.probable_matches(subject, ranked, said=asked.request.quote)
     likely = [one.pk for one in matches]
