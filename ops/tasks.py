@@ -23,7 +23,7 @@ _ROUND_SECONDS = 15
 def limit_processor_time(**_: object) -> None:
     """Start the watchdog, which limits the processor time of operations in this process.
 
-    Celery replaces a process that the limit has ended.
+    Celery replaces a process that was ended for exceeding the limit.
     """
     watchdog.own.begin()
 

@@ -98,7 +98,7 @@ class Limits:
     """The limits of the memory block.
 
     `top_k` is the maximum number of preferences and memories that are selected by relevance; items
-    without a relevance don't count. `shares` are percentages of the token budget.
+    without a relevance score don't count. `shares` are percentages of the token budget.
     """
 
     budget: int = 1_500

@@ -71,7 +71,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Return the `error` object for an exception, for results that report errors, as in MCP."""
+    """Return the `error` object that describes an exception, as in results of MCP tools."""
     details: dict[str, Any] = render_error(error, {}).data["error"]
     return details
 

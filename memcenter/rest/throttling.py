@@ -103,8 +103,8 @@ def count_key(
 def count_person(key: ApiKey | None, user: User | None, *, scope: str, heavy: bool = False) -> None:
     """Count a call towards the person's limit, unless `count_key` has already done so.
 
-    Calls with `heavy` or with the scope of forgetting or exporting count towards a separate
-    limit. Raise `Throttled` if the limit for this key and person is exceeded.
+    Calls marked `heavy`, and calls that need the scope "forget" or "export", count towards a
+    separate limit. Raise `Throttled` if the limit for this key and person is exceeded.
     """
     if key is None or user is None:
         return

@@ -1,4 +1,5 @@
 """REST endpoints for memories, search, files, notes and review.
 
-They may use this app, `conversations.recording`, `ops` and `memcenter.rest`, but no pages.
+These modules may import from this app, `conversations.recording`, `ops` and `memcenter.rest`, but
+not from any `pages` package.
 """

@@ -364,7 +364,7 @@ def _is_named(name: str, text: str) -> bool:
 
 
 def _says_something_else(request: str, memory: str) -> bool:
-    """Return True if the memory is a denial or an intention, but the request isn't one too.
+    """Return True if the memory states a denial or an intention and the request states none.
 
     "Forget my car" doesn't mean "Is saving for a car". But "the emoji rule" may mean "Never wants
     emojis", so the caller skips this check if the reader model is sure.

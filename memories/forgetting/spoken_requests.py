@@ -366,7 +366,7 @@ def _from_same_messages(user: User, memories: Sequence[Memory], *, later: bool) 
 
 
 def _continued_after(turn: Turn) -> set[int]:
-    """Return the keys of the next turns' memories that begin with a pronoun ("Her birthday …")."""
+    """Return the keys of the following turns' memories whose text begins with a pronoun."""
     following = Turn.objects.filter(user=turn.user_id, conversation=turn.conversation_id)
     following = following.filter(pk__gt=turn.pk).order_by("pk")
     sources = Source.objects.filter(turn__in=list(following[:_MOST_LATER]), memory__isnull=False)

@@ -268,7 +268,7 @@ def _word_matches(words: Words, scope: SearchScope) -> Sequence[int]:
 def _nearest(
     prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
 ) -> Mapping[int, float]:
-    """Return the cosine of each of the nearest texts, by id."""
+    """Return the nearest texts' cosine similarities to the query, by id."""
     if words.nearest is not None:
         return words.nearest
     few = words.corpus.total <= keyword_matches.WHOLE

@@ -58,7 +58,7 @@ class Candidate:
 
 
 class Words:
-    """The words, numbers and signs of a text, in lower case; the text is split once."""
+    """The words, numbers and symbols of a text, in lower case. The text is split only once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -83,7 +83,10 @@ class Words:
 
 
 def probability(words: Words, candidate: Candidate) -> float:
-    """Return the probability that the candidate, a span of the text of `words`, is a secret."""
+    """Return the probability that the candidate is a secret.
+
+    The candidate is a span of the text from which `words` was made.
+    """
     weights, signals = _weights()
     found = features(words, candidate.start, candidate.end)
     by_text = float(weights[found].sum()) / math.sqrt(len(found)) + float(weights[FEATURES])

@@ -1,4 +1,4 @@
-"""Whether people may register, invitations to create an account, and sign-in links."""
+"""The registration policy, invitations to create an account, and sign-in links."""
 
 from __future__ import annotations
 

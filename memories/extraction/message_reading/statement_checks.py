@@ -163,9 +163,9 @@ def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
     """Extend a statement to whole words, and to the name after "call me".
 
     The model cuts some Chinese words in two: in 豆豆钢琴课是周日 ("Doudou's piano lesson is on
-    Sunday") it finds only 课是周日. The start also moves before the nouns in front of the word,
-    such as the owner 豆豆. If a statement begins with a particle, its start moves to the start of
-    the clause. The start never moves before `floor`, the end of the previous statement.
+    Sunday") it finds only 课是周日. The start also moves back over nouns that directly precede the
+    word, such as the possessor 豆豆. If a statement begins with a particle, its start moves to the
+    start of the clause. The start never moves before `floor`, the end of the previous statement.
     """
     start, end = statement.start, statement.end
     while start < end and text[start].isspace():

@@ -296,9 +296,9 @@ def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
 
 
 def _is_added(dated: Dated) -> bool:
-    """Return whether a date is added to the text in brackets.
+    """Return whether a date is appended to the text, in brackets.
 
-    Relative dates are added, except a range of days after "since".
+    Relative dates are, unless the date is a range of days that follows "since".
     """
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 
