@@ -94,13 +94,10 @@ def own_words(
     earlier += [earlier_text[-_READ:] for earlier_text in reversed(before)]
     opens = message[:start].rstrip()[-1:] in ("", *".!?…:\n-")
     named = text[:1].isupper() and not opens and language != "de"
-    dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
-    if any(_day_alone(dated, text) for dated in dates):
-        said = dates_in(message[:start][-_READ:], spoken_at=spoken_at, language=language)
-        dates = [_in_named_month(dated, text, said) for dated in dates]
-    near = [span for span in others if start - _NEAR < span[1] <= start]
-    wholes = [span for span in near if not _is_part(message[slice(*span)], language)]
-    carried = _carried_clause(text, message[:start], wholes, language=language)
+    dates = _dates_of(text, message[:start], spoken_at=spoken_at, language=language, holds=holds)
+    carried = _carried_clause(
+        text, message[:start], _wholes_before(message, start, others, language), language=language
+    )
     completes = language == "zh" and _P["fragment_zh"].search(text)
     added = [(0, carried)] if carried and completes else []
     if not named and not added:
@@ -117,12 +114,36 @@ def own_words(
             return OwnWords("")
         added = [(0, f"[{asked[0].strip()}]{gap}")]
     added += [(dated.end, f"{gap}[{_date_text(dated)}]") for dated in dates if _is_added(dated)]
-    whole = text
-    for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
-        whole = whole[:at] + words + whole[at:]
+    whole = _with_insertions(text, added)
     told = whole.removeprefix(f"[{asked[0].strip()}]") if asked else whole
     occurred = next((dated.first for dated in dates if dated.kind == "on"), None)
     return OwnWords(text=_cut(whole), occurred=occurred, data=_data(told, dates, language))
+
+
+def _dates_of(
+    text: str, before: str, *, spoken_at: datetime, language: str, holds: str
+) -> list[Dated]:
+    """Return the dates in a statement; a day without a month is in the month named `before` it."""
+    dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
+    if any(_day_alone(dated, text) for dated in dates):
+        said = dates_in(before[-_READ:], spoken_at=spoken_at, language=language)
+        dates = [_in_named_month(dated, text, said) for dated in dates]
+    return list(dates)
+
+
+def _wholes_before(
+    message: str, start: int, others: Sequence[tuple[int, int]], language: str
+) -> list[tuple[int, int]]:
+    """Return the spans of complete statements that end shortly before `start`."""
+    near = [span for span in others if start - _NEAR < span[1] <= start]
+    return [span for span in near if not _is_part(message[slice(*span)], language)]
+
+
+def _with_insertions(text: str, added: Sequence[tuple[int, str]]) -> str:
+    """Return the text with the given words inserted at the given positions of `text`."""
+    for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
+        text = text[:at] + words + text[at:]
+    return text
 
 
 def _cut(text: str) -> str:
