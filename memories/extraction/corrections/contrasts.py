@@ -147,6 +147,10 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     if cleft := PATTERNS["it_is_right_who"].match(_without_it_is(sentence)):
         rest = re.sub(r"n'?t\b", "n['’]?t", re.escape(strip_particles(cleft["rest"])))
         yield cleft["value"], "", re.compile(rf"(?i)^(?P<old>[^,.;]{{1,40}}?)(?=\s{rest})")
+    if cleft := PATTERNS["zh_it_is_right_who"].match(sentence):
+        rest = re.escape(cleft["rest"] or cleft["what"])
+        form = re.compile(rf"^(?P<old>[^，,。]{{1,12}}?)(?={rest})")
+        yield cleft["value"] or cleft["then"], "", form
     if who := PATTERNS["zh_who_is_not"].match(sentence):
         yield from _of_person(
             who["subject"], right=strip_particles(who["right"]), wrong=strip_particles(who["wrong"])

@@ -230,6 +230,32 @@ def test_a_contrast_about_one_person_corrects_nobody_else() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "known", "text"),
+    [
+        ("不对，对花生过敏的是我姐姐", "我弟弟小刚对花生过敏", "我姐姐对花生过敏"),
+        ("我姐姐才对花生过敏", "我弟弟小刚对花生过敏", "我姐姐对花生过敏"),
+        ("不是，不能吃辣的是我老公", "我不能吃辣", "我老公不能吃辣"),
+    ],
+)
+def test_who_it_really_is_takes_the_place_of_the_wrong_person(
+    said: str, known: str, text: str
+) -> None:
+    assert [one.corrected(known) for one in contrasts(said)] == [text]
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("他八点才吃饭", "我吃饭很快"),
+        ("我现在才会游泳", "女儿会游泳"),
+        ("爱吃辣的是我老公", "我爱吃辣"),
+    ],
+)
+def test_what_begins_only_now_names_nobody_anew(said: str, known: str) -> None:
+    assert not any(one.corrected(known) for one in contrasts(said))
+
+
+@pytest.mark.parametrize(
     "said", ["我女儿其实不叫朵朵哈，叫多多", "不叫朵朵叫多多", "叫多多，不是朵朵"]
 )
 def test_a_chinese_name_is_exchanged_in_either_order(said: str) -> None:
