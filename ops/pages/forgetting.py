@@ -149,6 +149,8 @@ def _kept_in_words(kept: str, chosen: str) -> tuple[str, str]:
     label = _("Kept")
     if kept == "messages":
         label = _("Kept, as it wasn’t part of the request")
+        if chosen == "person":
+            label = _("Kept, as you didn’t choose it")
     elif kept == "memories":
         label = str(_KEPT_BY.get(chosen, label))
     return label, str(_KEPT.get(kept, kept))

@@ -128,7 +128,7 @@ def test_what_is_ticked_goes_with_one_receipt_and_the_rest_stays(
     assert "forget-" not in page_of(client, conversation)
 
 
-def test_with_memories_alone_the_receipt_says_that_the_messages_were_not_asked_for(
+def test_with_memories_alone_the_receipt_says_that_the_messages_were_not_chosen(
     client: Client, asking: Turn, memories: list[Memory]
 ) -> None:
     choose(client, asking, memory=[memories[0].public_id])
@@ -136,7 +136,7 @@ def test_with_memories_alone_the_receipt_says_that_the_messages_were_not_asked_f
     receipt = Receipt.objects.get()
     assert receipt.kept == ["messages"]
     page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
-    assert "Kept, as it wasn’t part of the request" in page and "as you chose" not in page
+    assert "Kept, as you didn’t choose it" in page and "as you chose" not in page
     assert "you, from a list" in page
     assert "What you chose was forgotten" in page
 
@@ -661,7 +661,7 @@ def test_a_receipt_names_what_was_kept_for_as_long_as_it_is_there(
     choose(client, said.turn, message=both)
     worker.drain()
     page = text_of(client.get(url))
-    assert "0 traces left" in page and "Kept, as it wasn’t part of the request" not in page
+    assert "0 traces left" in page and "Kept, as" not in page
 
 
 def test_what_went_without_a_question_is_named_by_kind_and_date(
