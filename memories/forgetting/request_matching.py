@@ -41,7 +41,7 @@ _DENIED, _DENIED_OF_ALL = 0.1, 0.05
 _MEANT, _EXACT, _ABOUT = 0.9, 0.7, 0.5
 _EXACT_IN_WORDS = 0.3  # instead of _EXACT, if the memory contains all words of the request
 # If `covered` is less than _FEW_WORDS, `about` must be at least _SURE_OF_FEW.
-_FEW_WORDS, _SURE_OF_FEW = 0.55, 0.95
+_FEW_WORDS, _SURE_OF_FEW = 0.5, 0.95
 _ALL_WORDS = 0.99  # `covered` above which a memory contains all words
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
@@ -310,7 +310,7 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
     The probabilities must show that this memory is meant and no other, and the reader model must
     not prefer another memory. In addition, the memory must share more words with the request than
     any other memory ("forget coffee" is never clear if two memories mention coffee). If it contains
-    less than about half of the request's words, the reader model must be sure. The request must not
+    less than half of the request's words, the reader model must be sure. The request must not
     name its subject as a question ("where I work"), and the two texts must not be about different
     people (`_is_of_someone_else`). Unless the reader model is sure, a memory that is a denial or an
     intention is only a match if the request is one as well.

@@ -67,6 +67,8 @@ _CALLED = re.compile(r"(?i)(\b(?:its|it's|is|called)\s|[是叫]\s*)")
 _CLAUSE = re.compile(r"[^,，;；]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CHARACTER = re.compile(r"[^\W_]")
+_DANGLING = re.compile(r"[,\s]+(?:and |but )?not$|[，,]?而?不是$")  # "it's Ailsa who can't, not"
+_PART_OF_MONTH = "[上中下]旬|[初底末]"  # its beginning, middle or end
 EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 
 
@@ -220,6 +222,7 @@ def without_old_value(statement: str) -> tuple[str, str]:
 
     The first text is empty if the statement only says what is wrong ("not Monday").
     """
+    statement = _DANGLING.sub("", statement)
     old, end = old_value(statement)
     return "" if PATTERNS["only_old_value"].search(statement) else statement[:end].rstrip(), old
 
@@ -390,7 +393,8 @@ def _with_same_noun(earlier: str, right: str) -> str:
 def _replaced(earlier: str, right: str, wrong: str) -> str:
     """Replace all occurrences of the wrong words by the right ones, without doubling a word."""
     edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
-    form = re.compile(edge + re.escape(wrong) + edge, re.IGNORECASE)
+    part = _PART_OF_MONTH if wrong.endswith("月") and re.search(f"{_PART_OF_MONTH}$", right) else ""
+    form = re.compile(f"{edge}{re.escape(wrong)}(?:{part})?{edge}", re.IGNORECASE)
     return form.sub(
         lambda found: without_overlap(right, earlier[: found.start()], earlier[found.end() :]),
         earlier,

@@ -13,7 +13,11 @@ from dataclasses import dataclass, replace
 from foundation.text import segment
 from foundation.text.shingles import has_han
 from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
-from memories.extraction.corrections.corrected_messages import Correction, correctable_messages
+from memories.extraction.corrections.corrected_messages import (
+    Correction,
+    correctable_messages,
+    denies,
+)
 from memories.extraction.corrections.values import SORTS, only_value
 from memories.extraction.masking import COVER, SECRET
 from memories.extraction.types import Candidate
@@ -35,6 +39,7 @@ _NUMERAL = re.compile(
     r"|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
     r"|hundred|thousand)\b"
 )
+_LIVES = re.compile(r"住|家在|\b(?:live[sd]?|living|home|reside)\b", re.IGNORECASE)
 _DAY_NUMERAL = re.compile("[一二三四五六日天]")
 _UNIT = re.compile(
     r"\s?([a-z]{1,20}|[年月日号號歲岁级級斤公克元块塊点點分天周个個口人次里米楼樓层層路期])"
@@ -116,10 +121,20 @@ def overruling(
         if found.start <= one.quote_start < found.end
         and not one.overrules
         and one.owner == found.known.owner
+        and not _denies_only_home(one.content, known)
         and conflict(known, one.content) >= _CONFLICT
         else one
         for one in candidates
     ]
+
+
+def _denies_only_home(text: str, known: str) -> bool:
+    """Return whether a text denies where somebody lives, but `known` doesn't say that.
+
+    我不是住渝北 ("I don't live in Yubei") doesn't conflict with 在渝北开快递站 ("runs a depot in
+    Yubei").
+    """
+    return denies(text) and bool(_LIVES.search(text)) and not _LIVES.search(known)
 
 
 def _corrected(

@@ -40,6 +40,15 @@ class Person(NamedTuple):
     name: str = ""
 
 
+_OCCUPIED = re.compile(
+    r"\bthe (?:dr|doctor|gp|nurse|midwife|dentist|vet|teacher|coach|boss|manager|physio|consultant"
+    r"|surgeon|therapist|solicitor|lawyer|landlord|landlady)\b",
+    re.IGNORECASE,
+)
+_SUBJECT_PRONOUN = re.compile(r"\b(s?he)(?:['’]?(?:s|d|ll))?\b", re.IGNORECASE)
+_BEFORE_NICKNAME = re.compile("(?:小名|大名|外号|绰号|昵称|名字)(?:就?叫|是)?.?$")
+
+
 def people_in(text: str, language: str) -> Iterator[Person]:
     """Yield the relatives and friends that `text` mentions."""
     if language in ("zh", "ja"):
@@ -47,6 +56,8 @@ def people_in(text: str, language: str) -> Iterator[Person]:
             at, name = start_of(found, "who"), (found["name"] or "")[1:]
             if PATTERNS["others_relative"].search(text[:at][-2:]):
                 continue  # 她老公 ("her husband") isn't a relative of the person
+            if _BEFORE_NICKNAME.search(text[:at][-8:]):
+                continue  # 小名叫狗娃子 gives a nickname; it names no dog and no child
             words = found["who"] + (found["name"] or "").removeprefix("叫")
             gender = _cjk_gender(found["relation"])
             is_title = len(found["who"]) == 1 or found["who"] in _TITLES
@@ -123,6 +134,8 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
             people = _with_chinese_names(text, people)
         elif language in ("en", "es", "fr") and pronoun != "p" and number < most:
             people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
+        if language == "en" and pronoun in ("f", "m") and not number:
+            people += [Person(found.start(), found[0]) for found in _OCCUPIED.finditer(text)]
         if not people and language == "en" and pronoun in ("f", "m", "s"):
             people = [one._replace(gender=pronoun) for one in _own_subjects(text)]
         if not people and language == "en" and PATTERNS["our_somebody"].search(text):
@@ -282,7 +295,19 @@ def named_person(
     # Text before the statement in the same line takes precedence over earlier messages.
     nearby = [said] if said.strip() else list(earlier[1:])
     who = _antecedent(nearby, "", language)
+    if not who and language == "en":
+        who = _last_subject(said, earlier)
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
+
+
+def _last_subject(said: str, earlier: Sequence[str]) -> str:
+    """Return the person whom the last "he" or "she" in `said` refers to, or the pronoun itself.
+
+    In "shes mad on puffins and cant have dairy", the second statement has no subject of its own.
+    Without one, it would seem to be about the user.
+    """
+    *_, pronoun = ["", *(found[1].lower() for found in _SUBJECT_PRONOUN.finditer(said))]
+    return (pronoun and _antecedent(earlier, "f" if pronoun == "she" else "m", "en")) or pronoun
 
 
 def _names_its_subject(before: str) -> bool:

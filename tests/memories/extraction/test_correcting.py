@@ -8,6 +8,7 @@ from memories.extraction.corrections.corrected_messages import (
     MOST_TRIED,
     correction,
     old_value,
+    without_old_value,
 )
 from memories.extraction.corrections.new_values import new_amount
 from tests.memories.extraction.bundled_reading import extract
@@ -39,6 +40,7 @@ from tests.memories.extraction.readings import FakeReader, statement
         ("sorry, 14 kids not 12", "I teach 12 kids", "I teach 14 kids"),
         ("说错了是六个月。以后回答短一点", "老婆怀孕五个月", "老婆怀孕六个月"),
         ("改成周五了", "周四下午要去看牙", "周五下午要去看牙"),
+        ("搞错了 预产期不是三月 是四月初", "预产期明年三月中旬", "预产期明年四月初"),
         ("不对 不是周四是周五", "周四下午要去看牙", "周五下午要去看牙"),
         ("其实是我表姐，不是我姐", "我姐小敏对花生过敏", "我表姐小敏对花生过敏"),
         ("我记错了，是三月", "我四月要去日本", "我三月要去日本"),
@@ -227,6 +229,13 @@ def test_a_contrast_about_one_person_corrects_nobody_else() -> None:
     made = contrasts("小芳不是对虾过敏，是对芒果过敏")
     assert "小芳对芒果过敏" in [one.corrected("小芳对虾过敏") for one in made]
     assert not any(one.corrected("乐乐才是对虾过敏") for one in made)
+
+
+def test_a_not_that_lost_its_wrong_words_is_cut_off() -> None:
+    assert without_old_value("its Ailsa that cant have dairy not") == (
+        "its Ailsa that cant have dairy",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
