@@ -49,10 +49,13 @@ _INTENDS = re.compile(
     r"|想(?![念起到])|打算|计划|希望|梦想|攒钱|目标|念头",
     re.IGNORECASE,
 )
-# Matches a request that names its subject only as a question, such as "where I work".
+# Matches a request that names its subject only as a question, such as "where I work", and a
+# question or reminder about forgetting, which isn't an order: "have you forgotten my boss?"
 _ASKS = re.compile(
     r"\b(?:where (?:i|we|he|she|they|my)(?! (?:said|told|mentioned|wrote))|how (?:much|many|old) "
-    r"|who (?:i|my)\b)|在哪|哪里|哪儿|是谁|跟谁|和谁|多少钱",
+    r"|who (?:i|my)\b|(?:have|did) you (?:already )?forg[eo]t(?:ten)?\b"
+    r"|don['’]?t (?:you )?forget\b)"
+    r"|在哪|哪里|哪儿|是谁|跟谁|和谁|多少钱|忘了[吗吧没]?[？?]|别忘",
     re.IGNORECASE,
 )
 _SAME_RELATIVE = {

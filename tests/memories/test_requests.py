@@ -84,9 +84,10 @@ def test_without_a_word_of_forgetting_nothing_goes_before_it_was_asked(
         ("关于我在哪上班，忘掉", "上班打卡是早八晚六"),
         ("My mother always forgets to turn off the gas", "Mother has gas at home"),
         ("我妈总是忘记关煤气", "妈妈家是煤气罐"),
+        ("have you forgotten that my boss is leaving in june", "My boss is leaving in June"),
     ],
 )
-def test_what_names_its_subject_by_a_question_or_asks_nothing_is_never_clear(
+def test_what_names_its_subject_by_a_question_or_orders_nothing_is_never_clear(
     alice: User, pairs: FakePairs, about: str, memory: str
 ) -> None:
     pairs.means(memory)
