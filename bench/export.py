@@ -22,9 +22,9 @@ import psycopg
 
 from bench.product import Product, print_result, running
 from foundation import ids
+from foundation.embedded.child_processes import PidFile
 from foundation.embedded.folder import DataFolder
 from foundation.embedded.postgres import EmbeddedPostgres
-from foundation.embedded.process import PidFile
 
 USER = "bench"
 _EACH = 1_000  # messages in a conversation

@@ -20,9 +20,9 @@ from bench import listening, moments, product, wishing
 from bench.careful import Answer, Client
 from bench.chaotic import Person
 from bench.planted import Store
+from foundation.embedded.child_processes import PidFile
 from foundation.embedded.databases import Instance
 from foundation.embedded.folder import DataFolder
-from foundation.embedded.process import PidFile
 
 LEASE = 4
 STEPS = "killed at named steps"

@@ -88,7 +88,7 @@ def _mark_as_supervisor() -> None:
     they are left running. The process is re-executed because the kernel shows only the environment
     that a process started with, not later changes.
     """
-    from foundation.embedded.process import MARK
+    from foundation.embedded.child_processes import MARK
 
     folder = str(_data_folder().path)
     if os.environ.get(MARK) != folder:

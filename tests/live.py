@@ -21,8 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from foundation.embedded.child_processes import PidFile
 from foundation.embedded.folder import DataFolder
-from foundation.embedded.process import PidFile
 from tests.beside import Beside
 
 ROOT = Path(__file__).resolve().parents[1]

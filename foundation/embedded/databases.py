@@ -16,9 +16,9 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from foundation import env
+from foundation.embedded.child_processes import DatabaseServer, last_lines, spawn
 from foundation.embedded.folder import DataFolder, EmbeddedError, FolderBusy, plain_errors
 from foundation.embedded.postgres import EmbeddedPostgres
-from foundation.embedded.process import DatabaseServer, last_lines, spawn
 
 # No persistence: durable data is in PostgreSQL, and temporary chats may end with a restart.
 _CONFIGURATION = """\

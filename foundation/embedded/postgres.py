@@ -28,8 +28,8 @@ from urllib.parse import quote
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from foundation.embedded.child_processes import DatabaseServer, last_lines, spawn, start_time
 from foundation.embedded.folder import DataFolder, EmbeddedError, plain_errors
-from foundation.embedded.process import DatabaseServer, last_lines, spawn, start_time
 
 Role = Literal["app", "owner", "superuser"]
 DATABASE = "memcenter"

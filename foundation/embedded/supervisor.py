@@ -14,15 +14,15 @@ from types import FrameType
 from typing import Protocol
 
 from foundation import env
-from foundation.embedded.databases import Instance
-from foundation.embedded.folder import DataFolder, EmbeddedError
-from foundation.embedded.process import (
+from foundation.embedded.child_processes import (
     Program,
     end_leftovers,
     function_runner,
     last_lines,
     module_runner,
 )
+from foundation.embedded.databases import Instance
+from foundation.embedded.folder import DataFolder, EmbeddedError
 
 _LOOK_EVERY = 0.2
 _FIRST_PAGE_SECONDS = 180.0  # generous, for a busy machine

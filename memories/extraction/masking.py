@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from foundation.text.shingles import has_han
+from memories.extraction.pattern_tables import compiled
 from memories.extraction.types import Candidate, Refused
-from memories.extraction.word_tables import compiled
 from memories.screening import learned_secrets
 from memories.screening.secret_search import Span, find, joined, occurrences
 

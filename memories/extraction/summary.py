@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from foundation.text import segment, tokens
-from memories.extraction.word_tables import compiled
+from memories.extraction.pattern_tables import compiled
 
 LABELS = {
     "en": {"user": "User: ", "assistant": "Assistant: "},

@@ -34,7 +34,7 @@ MADE_WHEN_RUN = {
     "memories.extraction.corrections.replaced_nouns:with_name": "one escaped word",
     "memories.extraction.corrections.corrected_messages:_with_same_noun": "two escaped words",
     "memories.extraction.wording.people:plain_names": "one escaped word",
-    "memories.extraction.word_tables:compiled": "modules hold what it makes, and are looked into",
+    "memories.extraction.pattern_tables:compiled": "modules hold the results, which are tested",
     "memories.retrieval.query:_pattern": "one escaped name",
     "memories.writing.similar_memories:messages_containing": "escaped texts of memories",
     "ops.accounts.sign_ins:_first_match": "runs the rows of a table of plain words",

@@ -16,7 +16,7 @@ import rjieba
 from foundation.text import segment
 from memories.extraction.arbitration import pairs
 from memories.extraction.masking import ADDED_DATE
-from memories.extraction.word_tables import compiled, table
+from memories.extraction.pattern_tables import compiled, table
 
 _PATTERNS = compiled("attributes")
 _OWNER, _VERB, _NOUN, _PROPER = (_PATTERNS[name] for name in ("owner", "verb", "noun", "proper"))

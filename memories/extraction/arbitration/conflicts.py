@@ -24,9 +24,9 @@ from memories.extraction.corrections.corrected_messages import (
 from memories.extraction.corrections.new_values import with_new_amount
 from memories.extraction.corrections.values import PATTERNS, numbers_of_series, without_values
 from memories.extraction.masking import ADDED, ADDED_DATE
+from memories.extraction.pattern_tables import table
 from memories.extraction.requests.commands import is_form_of_address
 from memories.extraction.types import Candidate, Known, Verdict
-from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name
 from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership, owner_names, ownership

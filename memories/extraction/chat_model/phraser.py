@@ -14,7 +14,7 @@ from memories.extraction.arbitration.pairs import PairReader, Relation
 from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.chat_model.arbiter import is_grounded
 from memories.extraction.chat_model.model_calls import Asker, Kept
-from memories.extraction.word_tables import compiled, table
+from memories.extraction.pattern_tables import compiled, table
 
 _MOST = 100  # most items of an answer that are read
 _KEPT = 0.75  # share of a statement's words that its phrase must contain

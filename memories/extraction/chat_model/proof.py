@@ -17,9 +17,9 @@ from foundation.text import segment
 from foundation.text.shingles import has_han
 from memories.extraction import masking
 from memories.extraction.chat_model import model_calls, prompts
+from memories.extraction.pattern_tables import compiled
 from memories.extraction.requests import commands
 from memories.extraction.types import Candidate, Quotation, Said, TurnText
-from memories.extraction.word_tables import compiled
 from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.languages import language_of, tag_of, topic_named
 from memories.extraction.wording.own_words import data_of

@@ -31,7 +31,7 @@ from memories.extraction.corrections.values import (
     with_dates_in_agreement,
     with_same_date,
 )
-from memories.extraction.word_tables import table
+from memories.extraction.pattern_tables import table
 
 _OF_CORRECTING = frozenset(segment.terms(table("corrections")["of_correcting"]))
 _SPEAKER = frozenset(table("corrections")["speaker"].split("|"))

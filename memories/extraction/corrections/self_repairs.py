@@ -21,8 +21,8 @@ from memories.extraction.corrections.values import (
     Replacement,
     value_replacement,
 )
+from memories.extraction.pattern_tables import compiled, table
 from memories.extraction.types import Candidate, Extraction
-from memories.extraction.word_tables import compiled, table
 
 _MOST = 4  # most slips of a message that are repaired
 _WORDS = table("corrections")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from foundation.text import segment
 from memories.extraction.masking import ADDED_DATE
-from memories.extraction.word_tables import compiled, table
+from memories.extraction.pattern_tables import compiled, table
 
 _PEOPLE = table("own_words")
 PATTERNS = compiled(

@@ -15,7 +15,7 @@ from dataclasses import replace
 from foundation.text.shingles import has_han
 from memories.extraction.message_reading.heard_message import FLAG
 from memories.extraction.message_reading.statement_checks import marked_not_worth_keeping
-from memories.extraction.word_tables import compiled
+from memories.extraction.pattern_tables import compiled
 from memories.reader import Reading
 from memories.reader.statements import Statement
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from foundation.text import segment
 from memories.extraction import masking
+from memories.extraction.pattern_tables import compiled, table
 from memories.extraction.types import Candidate, JointCandidate, JointTurn
-from memories.extraction.word_tables import compiled, table
 from memories.screening import secret_search
 
 FEWEST = 3  # turns that must mention a habit

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import rjieba
 
-from memories.extraction.word_tables import compiled
+from memories.extraction.pattern_tables import compiled
 from memories.extraction.wording.chinese_subjects import is_noun_phrase
 from memories.reader import Statement
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from foundation.text import segment
 from memories.extraction import masking
+from memories.extraction.pattern_tables import compiled
 from memories.extraction.types import Quotation
-from memories.extraction.word_tables import compiled
 from memories.screening import secret_search
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")

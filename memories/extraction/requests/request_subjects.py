@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from foundation.text import segment
+from memories.extraction.pattern_tables import table
 from memories.extraction.types import ForgetRequest
-from memories.extraction.word_tables import table
 
 _CLAUSE = re.compile(r"[^,.!?;:\n，。！？；：、…—]+")
 _LONGEST = 600  # characters of a request that are read

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import rjieba
 
-from memories.extraction.word_tables import table
+from memories.extraction.pattern_tables import table
 
 _NOUNS = ("n", "l", "b", "j", "eng")
 _SETTING = ("t", "f", "m", "q", "x", "u", "y", "o")

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from dateparser.date import DateDataParser
 
-from memories.extraction.word_tables import patterns, table
+from memories.extraction.pattern_tables import patterns, table
 from memories.extraction.wording.calendar_days import (
     Dated,
     Days,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from foundation.text import segment, shingles
 from foundation.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from memories.extraction.pattern_tables import compiled
 from memories.extraction.summary import says_something
-from memories.extraction.word_tables import compiled
 from memories.extraction.wording.documents import Document
 
 SUMMARY_CHARS = 300

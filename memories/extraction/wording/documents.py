@@ -13,7 +13,7 @@ from functools import cached_property
 
 from foundation.text import segment
 from foundation.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from memories.extraction.word_tables import compiled
+from memories.extraction.pattern_tables import compiled
 
 _LONGEST_TITLE = 120
 _LONGEST_LABEL = 40

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from memories.extraction.word_tables import table
+from memories.extraction.pattern_tables import table
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")

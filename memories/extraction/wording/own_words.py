@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from memories.extraction.word_tables import table
+from memories.extraction.pattern_tables import table
 from memories.extraction.wording.calendar_days import Dated, month_of, year_days
 from memories.extraction.wording.chinese_subjects import begins_with_noun, is_noun_phrase
 from memories.extraction.wording.dates import dates_in

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foundation.text import segment
-from memories.extraction.word_tables import patterns, table
+from memories.extraction.pattern_tables import patterns, table
 from memories.extraction.wording.chinese_subjects import leading_name, names, names_subject
 from memories.screening import safe_patterns
 

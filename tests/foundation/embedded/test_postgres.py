@@ -7,10 +7,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from foundation.embedded.child_processes import PidFile, spawn
 from foundation.embedded.folder import DataFolder, EmbeddedError
 from foundation.embedded.postgres import EmbeddedPostgres
 from foundation.embedded.postgres import choose_placement as place_of
-from foundation.embedded.process import PidFile, spawn
 from tests import databases
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")

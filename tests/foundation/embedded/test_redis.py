@@ -8,9 +8,9 @@ from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError
 from redis.retry import Retry
 
+from foundation.embedded.child_processes import PidFile
 from foundation.embedded.databases import EmbeddedRedis
 from foundation.embedded.folder import DataFolder
-from foundation.embedded.process import PidFile
 
 
 @pytest.fixture

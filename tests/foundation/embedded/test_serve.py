@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.embedded.process import MARK, PidFile
+from foundation.embedded.child_processes import MARK, PidFile
 
 ROOT = Path(__file__).parents[3]
 MANAGE = [sys.executable, str(ROOT / "manage.py")]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from foundation import env
+from foundation.embedded.child_processes import MARK, PidFile, end_leftovers, spawn
 from foundation.embedded.folder import DataFolder, EmbeddedError
-from foundation.embedded.process import MARK, PidFile, end_leftovers, spawn
 from foundation.embedded.supervisor import PROFILES, Address, Profile, Watched, _profile
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
@@ -115,7 +115,7 @@ TWO_OF_A_PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 from foundation.embedded.folder import DataFolder
-from foundation.embedded.process import Program
+from foundation.embedded.child_processes import Program
 
 def two():
     if not os.fork():

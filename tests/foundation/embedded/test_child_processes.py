@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.embedded.process import PidFile, last_lines, spawn, start_time
+from foundation.embedded.child_processes import PidFile, last_lines, spawn, start_time
 
 STOPPING = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 FOREVER = [sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()"]
@@ -62,7 +62,7 @@ def test_a_process_that_has_ended_unwaited_counts_as_gone(tmp_path: Path) -> Non
 
 STARTER = """
 import pathlib, signal, sys
-from foundation.embedded.process import spawn
+from foundation.embedded.child_processes import spawn
 child = spawn(["sleep", "600"], log=pathlib.Path(sys.argv[1]), dies_with_parent_by=signal.SIGKILL)
 print(child.pid, flush=True)
 signal.pause()
