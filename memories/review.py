@@ -68,6 +68,9 @@ def confirm(
     isn't raised again. If the memory contradicts yet another one, both stay in use, and a relation
     links them.
 
+    If a memory in use has the same text already, an accepted one moves to the recycle bin, from
+    which it is forgotten after a day.
+
     If a memory is in the inbox because its line was removed from a memory file, `accept`,
     `keep_new` and `keep_neither` move the memory to the recycle bin, and any other decision keeps
     it.
@@ -164,14 +167,10 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
         return Reviewed(given.id, "rejected", candidate.public_id)
     other = _other_side(candidate)
     if given.decision in _REFUSING:
-        if undoable:
-            curation.recycle(user=user, memory=candidate, kept_for=_REJECTED_KEPT)
-        else:
-            memory_forgets.forget_memory(user=user, memory=candidate)
-        if given.decision == "keep_neither" and other is not None:
-            curation.recycle(user=user, memory=other)
-            other = None
-        return Reviewed(given.id, "rejected", other.public_id if other else None)
+        return _refuse(user, given, candidate, other, undoable=undoable)
+    if other is None and (same := _same_in_use(candidate)):
+        curation.recycle(user=user, memory=candidate, kept_for=_REJECTED_KEPT)
+        return Reviewed(given.id, "accepted", same.public_id)
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from
     if other is not None:
@@ -186,10 +185,30 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     return Reviewed(given.id, "accepted", candidate.public_id)
 
 
+def _refuse(
+    user: User, given: ReviewInput, candidate: Memory, other: Memory | None, *, undoable: bool
+) -> Reviewed:
+    if undoable:
+        curation.recycle(user=user, memory=candidate, kept_for=_REJECTED_KEPT)
+    else:
+        memory_forgets.forget_memory(user=user, memory=candidate)
+    if given.decision == "keep_neither" and other is not None:
+        curation.recycle(user=user, memory=other)
+        other = None
+    return Reviewed(given.id, "rejected", other.public_id if other else None)
+
+
 def _lock(user: User, public_id: str) -> Memory | None:
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=user)
     asked = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
     return rows.filter(asked, public_id=public_id).first()
+
+
+def _same_in_use(candidate: Memory) -> Memory | None:
+    """Return a memory in use with the same text, which the user may have written meanwhile."""
+    rows = Memory.objects.filter(user=candidate.user_id, status=MemoryStatus.ACTIVE)
+    same = rows.filter(content=candidate.content, project=candidate.project_id)
+    return same.filter(deleted_at=None).first()
 
 
 def _other_side(candidate: Memory) -> Memory | None:

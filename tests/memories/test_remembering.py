@@ -199,6 +199,19 @@ def test_keeping_the_old_lets_the_candidate_go(alice: User) -> None:
     assert list(Memory.objects.all()) == [old]
 
 
+def test_what_is_in_use_in_the_same_words_stays_single(alice: User) -> None:
+    known = make_memory(alice, "Runs a depot")
+    waiting = make_memory(alice, "Runs a depot", status=MemoryStatus.CANDIDATE)
+    before = review.undecided(alice, waiting.public_id)
+    [done] = review.confirm(user=alice, decisions=[ReviewInput(waiting.public_id, "accept")])
+    assert (done.result, done.memory_id) == ("accepted", known.public_id)
+    assert list(Memory.objects.filter(deleted_at=None)) == [known]
+    assert before is not None
+    review.undo(user=alice, before=before)
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.deleted_at) == (MemoryStatus.CANDIDATE, None)
+
+
 def test_a_strangers_candidate_is_not_found(alice: User, mallory: User) -> None:
     _, new = contested(alice)
     [done] = review.confirm(user=mallory, decisions=[ReviewInput(new.public_id, "accept")])
