@@ -67,7 +67,7 @@ _CALLED = re.compile(r"(?i)(\b(?:its|it's|is|called)\s|[是叫]\s*)")
 _CLAUSE = re.compile(r"[^,，;；]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CHARACTER = re.compile(r"[^\W_]")
-_DANGLING = re.compile(r"[,\s]+(?:and |but )?not$|[，,]?而?不是$")  # "it's Ailsa who can't, not"
+_DANGLING = re.compile(r"[,\s]{1,2}(?:and |but )?not$|[，,]?而?不是$")  # "its Ailsa, not"
 _PART_OF_MONTH = "[上中下]旬|[初底末]"  # its beginning, middle or end
 EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 

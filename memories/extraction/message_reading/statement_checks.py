@@ -24,6 +24,7 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _PARTICLES = "了着过的"  # no Chinese statement begins with them
 _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_REACTION = re.compile(r"(?:只要)?一?[吃喝碰闻沾摸吸](?:到|了|上|着|一口|一下|一点|点儿?){0,2}就")
 _ONLY_NOT = re.compile(r"(?:不是|not )[^\s,，。.!！?？]{1,12}")
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 _MOST_AROUND = 3  # most characters around a statement that counts as a whole sentence
@@ -45,7 +46,8 @@ def _join_parts(statements: Sequence[Statement], text: str) -> list[Statement]:
     A short "not X" is joined with the statement before it, because both are one correction:
     我女朋友叫小闵 and 不是小敏 ("My girlfriend is called 小闵", "not 小敏"). A Chinese clause that
     only says when is joined with the statement after it: 开会的时候 and 我只喝茶 ("in meetings", "I
-    only drink tea").
+    only drink tea"). What something does to the person is joined with what it is: 我吃不了虾 and
+    一吃就起疹子 ("I can't eat prawns", "I get a rash when I do").
     """
     found: list[Statement] = []
     for one in statements:
@@ -53,6 +55,8 @@ def _join_parts(statements: Sequence[Statement], text: str) -> list[Statement]:
         is_next = not between.strip(" ,，")
         if is_next and text[found[-1].start : found[-1].end].endswith("的时候"):
             found[-1] = replace(one, start=found[-1].start)
+        elif is_next and _REACTION.match(text, one.start, one.end):
+            found[-1] = replace(found[-1], end=one.end)
         elif is_next and _ONLY_NOT.fullmatch(text[one.start : one.end]):
             shares = {**found[-1].shares, "change": {"none": 0.0, "corrects": 1.0, "ends": 0.0}}
             found[-1] = replace(found[-1], end=one.end, shares=shares)

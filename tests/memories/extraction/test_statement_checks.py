@@ -55,10 +55,17 @@ def test_the_rest_of_an_english_question_leaves_no_fact(text: str, quote: str) -
     [
         ("开会的时候，我只喝茶。", ("开会的时候", "我只喝茶"), ["开会的时候，我只喝茶"]),
         ("开会的时候我只喝茶。", ("开会的时候", "我只喝茶"), ["开会的时候我只喝茶"]),
+        ("我吃不了虾，一吃就起疹子", ("我吃不了虾", "一吃就起疹子"), ["我吃不了虾，一吃就起疹子"]),
+        (
+            "我牛奶过敏 喝一口就要跑厕所",
+            ("我牛奶过敏", "喝一口就要跑厕所"),
+            ["我牛奶过敏 喝一口就要跑厕所"],
+        ),
+        ("我养猫。一吃就起疹子", ("我养猫", "一吃就起疹子"), ["我养猫", "一吃就起疹子"]),
         ("我只喝茶，开会的时候。我养猫", ("开会的时候", "我养猫"), ["开会的时候", "我养猫"]),
     ],
 )
-def test_a_chinese_clause_that_says_when_belongs_to_the_next(
+def test_a_chinese_clause_that_says_when_or_what_follows_is_joined(
     text: str, quotes: tuple[str, ...], kept: list[str]
 ) -> None:
     assert [one.removeprefix("[我]") for one in heard(text, *quotes)] == kept
