@@ -42,6 +42,9 @@ FOLDER = ROOT / ".screenshots"
 OF_README = ROOT / "docs" / "screenshots"  # what lies here is made anew
 _LOGIN = re.compile(r"Login 登录\s+(\S+)\s+Password 密码\s+(\S+)")
 _PATIENCE = 300_000  # milliseconds: a crowded machine is slow, not wrong
+_REPAINTED = """() => new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
+})"""
 _COMPLETE = """() => document.readyState === "complete" && document.fonts.status === "loaded"
     && ![...document.images].some(one => one.loading !== "lazy" && !one.complete)
     && !document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")"""
@@ -301,6 +304,7 @@ def take(
         page.emulate_media(color_scheme=shot.scheme, reduced_motion="reduce")
         page.wait_for_function(_COMPLETE)
         page.evaluate(_TO_THE_END)
+        page.evaluate(_REPAINTED)  # otherwise a busy machine shows colours of the other theme
         shown = OF_README / f"{shot.name}.png"
         page.screenshot(path=shown if shown.exists() else FOLDER / shown.name)
         print(f"{shot.name}.png", flush=True)  # noqa: T201  for the terminal
