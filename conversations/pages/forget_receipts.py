@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Case, Q, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -89,18 +89,16 @@ def forget_below_messages(
     messages already show.
     """
     about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
+    failed = ~Q(last_error="") & ~Q(status=Status.SUCCEEDED)
+    is_new = Q(created_at__gt=since) if since else Q()
+    is_shown = Q(status__in=(Status.PENDING, Status.RUNNING)) | Q(receipt__isnull=False)
     found = (
         selectors.operations_of(user)
-        .filter(about, kind__in=FORGET_KINDS)
+        .filter(about, failed | (is_shown & is_new), kind__in=FORGET_KINDS)
         .exclude(Q(status=Status.CANCELLED) | Q(public_id__in=without))
-        .order_by("-pk")
+        .order_by(Case(When(failed, then=0), default=1), "-pk")
     )
-    failed = found.exclude(Q(last_error="") | Q(status=Status.SUCCEEDED)).first()
-    if failed is not None:
-        return ForgetLine(failed)
-    is_shown = Q(status__in=(Status.PENDING, Status.RUNNING)) | Q(receipt__isnull=False)
-    newest = found.filter(is_shown, **{"created_at__gt": since} if since else {}).first()
-    return ForgetLine(newest) if newest is not None else None
+    return ForgetLine(newest) if (newest := found.first()) is not None else None
 
 
 def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:

@@ -97,7 +97,8 @@ def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
 
     The memory is merged into the similar memory that the decision names, and archived; the new
     version of that memory has the sources of both. If the decision is REVIEW, or would let a text
-    of another origin change a text that the user wrote, the memory awaits review instead. A
+    of another origin change a text that the user wrote, or an extracted one change a pinned memory,
+    the memory awaits review instead. A
     repeated run finds the memory archived or awaiting review, and does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
@@ -127,7 +128,8 @@ def _unchanged(memory: Memory, target: Memory, written: Written, met: Known) -> 
 
 def _protected(target: Memory, memory: Memory, decision: Decision) -> bool:
     by_person = target.origin == Origin.USER and memory.origin != Origin.USER
-    return by_person and decision.verdict != Verdict.SKIP
+    is_pinned = target.pinned and memory.origin == Origin.EXTRACTED  # pinned because it matters
+    return (by_person or is_pinned) and decision.verdict != Verdict.SKIP
 
 
 def _merge_into_target(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> None:

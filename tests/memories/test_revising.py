@@ -87,6 +87,20 @@ def test_what_the_model_takes_for_a_contradiction_waits_for_the_person(
     assert Relation.objects.get(memory=second, kind="contradicts").strength >= 0.7
 
 
+def test_a_pinned_memory_is_not_folded_into_what_was_only_heard(
+    both: tuple[Memory, Memory], server: ChatServer
+) -> None:
+    first, second = both
+    Memory.objects.filter(pk=first.pk).update(pinned=True)
+    Memory.objects.filter(pk=second.pk).update(origin=Origin.EXTRACTED)
+    server.answers = [said({"verdict": "REPLACE", "id": "m1"})]
+    worker.drain()
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.content, first.current_version) == ("Loves hiking", 1)
+    assert (second.status, second.conflicts_with) == (MemoryStatus.CANDIDATE, first)
+
+
 def test_a_model_that_agrees_changes_nothing(
     both: tuple[Memory, Memory], server: ChatServer
 ) -> None:
