@@ -19,7 +19,7 @@ DEBUG = env.flag("MEMCENTER_DEBUG", False)
 SECRET_KEY = env.text("MEMCENTER_SECRET_KEY", "built-without-a-secret")
 if env.text("DATABASE_URL") and env.text("REDIS_URL") and not env.text("MEMCENTER_SECRET_KEY"):
     raise env.BadSetting("MEMCENTER_SECRET_KEY", "is missing: sessions would be signed by nothing")
-ALLOWED_HOSTS = env.words("MEMCENTER_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1],testserver")
+ALLOWED_HOSTS = env.words("MEMCENTER_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 PUBLIC_URL = env.text("MEMCENTER_PUBLIC_URL", "http://127.0.0.1:" + env.text("PORT", "8000"))
 _HTTPS = PUBLIC_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if _HTTPS else []
