@@ -74,7 +74,7 @@ def as_user(
     """
     with transaction.atomic(durable=True):
         lock = (_LOCK_PERSON.format(int(user.pk)),) if changing else ()
-        begins = _entering("memcenter.user", str(int(user.pk)), *lock, durable=durable)
+        begins = _begin_statement("memcenter.user", str(int(user.pk)), *lock, durable=durable)
         whose, locked = _whose.set(user.pk), _locked.set(user.pk if changing else None)
         try:
             with _begun(begins, at_once=at_once or changing), _ending():
@@ -117,7 +117,7 @@ def _begun(text: str, *, at_once: bool) -> AbstractContextManager[None]:
 def as_system(*, durable: bool = True) -> Iterator[None]:
     """Open a transaction that may access the rows of all people; see `as_user` for `durable`."""
     with transaction.atomic(durable=True):
-        statements.begin(_entering("role", settings.SYSTEM_ROLE, durable=durable))
+        statements.begin(_begin_statement("role", settings.SYSTEM_ROLE, durable=durable))
         with _ending():
             yield
 
@@ -141,7 +141,7 @@ def read_all_rows() -> Iterator[None]:
             statements.rows("SET LOCAL ROLE NONE")
 
 
-def _entering(name: str, value: str, *more: str, durable: bool) -> str:
+def _begin_statement(name: str, value: str, *more: str, durable: bool) -> str:
     softly = () if durable else (_SOFTLY,)
     acts = (f"set_config('{name}', '{value}', true)", _PATIENCE, *softly, *more)
     return f"SELECT {', '.join(acts)}"

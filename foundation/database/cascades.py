@@ -54,7 +54,7 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
     numbers = {table.model: number for number, table in enumerate(tables)}
     parts = [
         f"gone_{numbers[table.model]} AS MATERIALIZED (SELECT {_key(table.model)} AS pk"
-        f" FROM {_quoted(table.model)} WHERE {_leads_any(table.parents, numbers)})"
+        f" FROM {_quoted(table.model)} WHERE {_refers_to_any_deleted(table.parents, numbers)})"
         for table in tables[1:]
         if table.parents
     ]
@@ -65,7 +65,9 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
         for table in counted
     ]
     parts += [
-        _loosening(table, numbers, goes=table in counted) for table in tables if table.loosened
+        _set_null_update(table, numbers, goes=table in counted)
+        for table in tables
+        if table.loosened
     ]
     counts = (f"(SELECT count(*) FROM lost_{numbers[table.model]})" for table in counted)
     text = f"{', '.join(parts)} SELECT {', '.join(counts)}"
@@ -109,23 +111,26 @@ def _dependents(model: type[Model]) -> Iterator[tuple[str, type[Model], Any]]:
         yield column.column, relation.related_model, relation.on_delete
 
 
-def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Model], int]) -> str:
-    return " OR ".join(_leads(name, numbers[parent]) for name, parent in columns)
+def _refers_to_any_deleted(
+    columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Model], int]
+) -> str:
+    return " OR ".join(_refers_to_deleted(name, numbers[parent]) for name, parent in columns)
 
 
-def _loosening(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
+def _set_null_update(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
     changes = ", ".join(
-        f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
+        f'"{name}" = CASE WHEN {_refers_to_deleted(name, numbers[parent])}'
+        f' THEN NULL ELSE "{name}" END'
         for name, parent in table.loosened
     )
     stays = f" AND NOT {_is_in(_key(table.model), numbers[table.model])}" if goes else ""
     return (
         f"loose_{numbers[table.model]} AS (UPDATE {_quoted(table.model)} SET {changes}"
-        f" WHERE ({_leads_any(table.loosened, numbers)}){stays})"
+        f" WHERE ({_refers_to_any_deleted(table.loosened, numbers)}){stays})"
     )
 
 
-def _leads(name: str, number: int) -> str:
+def _refers_to_deleted(name: str, number: int) -> str:
     return _is_in(f'"{name}"', number)
 
 

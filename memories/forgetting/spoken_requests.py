@@ -313,13 +313,13 @@ def _find_meant(asked: Asked, user: User) -> Found:
     likely = [one.pk for one in matches]
     # All earlier versions must match too, since they are erased together with the memory.
     if plain and all(_is_about(about, text) >= pairs.YES for text in said_before[plain.pk]):
-        return _clear(asked, plain, read, user, judged, likely)
+        return _clear_match_or_choices(asked, plain, read, user, judged, likely)
     others = [one.pk for one in request_matching.possible_matches(ranked) if one.pk not in likely]
     others += [one.pk for one in unread]
     return Found(_rows(user, [*likely, *others]), likely=likely)
 
 
-def _clear(
+def _clear_match_or_choices(
     asked: Asked,
     plain: RequestMatch,
     read: Sequence[RequestMatch],

@@ -51,7 +51,7 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
     `read` analyses a changed text in the same context. Only the first 80 candidates are judged; of
     the others, those that a rule found count as secrets.
     """
-    words, is_ordinary = Words(text), _Ordinary(text, read)
+    words, is_ordinary = Words(text), _OrdinaryWordTest(text, read)
     kept = secret_search.joined(
         Span(one.start, one.end, one.category)
         for number, one in enumerate(candidates(text, reading))
@@ -109,7 +109,7 @@ def _is_all(text: str, one: Candidate) -> bool:
     return one.by_rule and (one.by_form or one.share >= _INNOCENT) and rest <= _LITTLE
 
 
-class _Ordinary:
+class _OrdinaryWordTest:
     """A check for single words that the model took for secrets only because they are unusual.
 
     An unknown name, even with a number after it, can look like a password to the model. To check

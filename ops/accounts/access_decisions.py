@@ -45,7 +45,7 @@ def _key(decision: Decision) -> bool:
         return bool(known.filter(revoked_at__isnull=True).update(revoked_at=decision.at))
     if state["expires_at"]:
         state["expires_at"] = datetime.fromisoformat(state["expires_at"])
-    return _changed(known, state)
+    return _update_if_different(known, state)
 
 
 @decision_handler("active")
@@ -59,10 +59,10 @@ def _active(decision: Decision) -> bool:
     if user is not None and not decision.state["is_active"] and users.is_last_owner(user):
         ledger.record_decision("active", user.subject, is_active=True)
         return False
-    return _changed(rows, decision.state)
+    return _update_if_different(rows, decision.state)
 
 
-def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
+def _update_if_different(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
     row = rows.first()
     if row is None or all(getattr(row, name) == value for name, value in state.items()):
         return False
@@ -77,10 +77,10 @@ def _password(decision: Decision) -> bool:
     """
     version = decision.state["version"]
     user = User.objects.filter(subject=decision.subject, password_version__lt=version).first()
-    return user is not None and _lock(user, version=version)
+    return user is not None and _make_password_unusable(user, version=version)
 
 
-def _lock(user: User, *, version: int | None = None) -> bool:
+def _make_password_unusable(user: User, *, version: int | None = None) -> bool:
     user.set_unusable_password()
     user.password_version = user.password_version if version is None else version
     user.save(update_fields=["password", "password_version", "updated_at"])
@@ -126,7 +126,7 @@ def _second_factor(decision: Decision) -> bool:
     gone, _ = SecondFactor.objects.filter(user=user).delete()
     if made_at is None or not user.has_usable_password():
         return bool(gone)
-    return _lock(user)
+    return _make_password_unusable(user)
 
 
 @decision_handler("identity")
@@ -173,7 +173,7 @@ def _registration(decision: Decision) -> bool:
 @decision_handler("switches")
 def _switches(decision: Decision) -> bool:
     rows = UserSettings.objects.filter(user__subject=decision.subject)
-    return _changed(rows, decision.state)
+    return _update_if_different(rows, decision.state)
 
 
 @decision_handler("webhook")

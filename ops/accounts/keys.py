@@ -95,7 +95,7 @@ def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
     for name, value in changes.items():
         setattr(key, name, sorted(set(value)) if name == "scopes" else value)
     key.save(update_fields=list(changes))
-    _decided(key)
+    _record_in_ledger(key)
     _record("key.changed", key, {"fields": sorted(changes)})
     return key
 
@@ -199,11 +199,11 @@ def is_valid_receipt_token(operation: Operation, *, token: str) -> bool:
 def revoke(key: ApiKey) -> None:
     living = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True)
     if living.update(revoked_at=timezone.now()):
-        _decided(key, revoked=True)
+        _record_in_ledger(key, revoked=True)
         _record("key.revoked", key)
 
 
-def _decided(key: ApiKey, *, revoked: bool = False) -> None:
+def _record_in_ledger(key: ApiKey, *, revoked: bool = False) -> None:
     expires = key.expires_at.isoformat() if key.expires_at else None
     ledger.record_decision(
         "key",

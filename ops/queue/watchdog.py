@@ -114,7 +114,7 @@ def recover_operations() -> int:
     Only processes that used this data folder are considered. Return the number of operations. Safe
     to repeat and to run concurrently.
     """
-    return sum(_taken_back(path) for path in sorted(_folder().glob("*.run")))
+    return sum(_recover_if_worker_died(path) for path in sorted(_folder().glob("*.run")))
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _folder() -> Path:
     return Path(settings.DATA_DIR) / "workers"
 
 
-def _taken_back(path: Path) -> bool:
+def _recover_if_worker_died(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

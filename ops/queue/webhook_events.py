@@ -74,7 +74,7 @@ class _OfMemories(Gathered):
     def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:
         bodies = [{"memory_id": memory_id} for memory_id in self.ids]
         for webhook, subject in rows:
-            _tell(self.event, webhook=webhook, subject=subject, bodies=bodies)
+            _enqueue_deliveries(self.event, webhook=webhook, subject=subject, bodies=bodies)
 
 
 def operation_ended(operation: Operation, *, status: str) -> None:
@@ -91,14 +91,16 @@ def operation_ended(operation: Operation, *, status: str) -> None:
     values = [operation.subject, Event.OPERATION_FINISHED.value, asked_by_product]
     body = {"op_id": operation.public_id, "kind": operation.kind, "status": status}
     for webhook, _subject in statements.rows(_LISTENING.format(whose="subject"), values):
-        _tell(Event.OPERATION_FINISHED, webhook=webhook, subject=operation.subject, bodies=[body])
+        _enqueue_deliveries(
+            Event.OPERATION_FINISHED, webhook=webhook, subject=operation.subject, bodies=[body]
+        )
 
 
 def test(webhook: int, *, subject: UUID | None) -> Delivery:
-    return _tell(TEST, webhook=webhook, subject=subject, bodies=[{}])[0]
+    return _enqueue_deliveries(TEST, webhook=webhook, subject=subject, bodies=[{}])[0]
 
 
-def _tell(
+def _enqueue_deliveries(
     event: str, *, webhook: int, subject: UUID | None, bodies: Sequence[Mapping[str, str]]
 ) -> list[Delivery]:
     now = timezone.now()

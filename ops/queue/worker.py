@@ -134,10 +134,10 @@ def _attempt(claimed: Claimed) -> Ending:
             {"memcenter.operation": operation.public_id, "memcenter.attempt": operation.attempt},
         ),
     ):
-        return _tried(claimed)
+        return _run_handler(claimed)
 
 
-def _tried(claimed: Claimed) -> Ending:
+def _run_handler(claimed: Claimed) -> Ending:
     operation = claimed.operation
     handler = registry.handler_of(operation.kind)
     try:

@@ -79,7 +79,7 @@ class Fingerprints:
         numbers = np.repeat(np.arange(len(known)), self._needed)
         order = np.argsort(values, kind="stable")
         self._values, self._numbers = values[order], numbers[order]
-        self._made = {size: _Made(key, size) for size in self._sizes}
+        self._made = {size: _PieceHashCache(key, size) for size in self._sizes}
 
     def __len__(self) -> int:
         return len(self._needed)
@@ -126,7 +126,7 @@ class Fingerprints:
             yield from map(self._made[size].__getitem__, pieces)
 
 
-class _Made(dict[str, int]):
+class _PieceHashCache(dict[str, int]):
     def __init__(self, key: bytes, size: int) -> None:
         self._key, self._size = key, size
 

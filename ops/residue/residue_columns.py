@@ -138,9 +138,15 @@ def _place(model: type[Model]) -> Place:
     columns = [column for column in text_columns(model) if not isinstance(column, BinaryField)]
     roomy = [column for column in columns if _has_room(column)]
     leading = _leading(model)
-    named = [column.attname for column in roomy if column.name in leading and _how(column) == TEXT]
+    named = [
+        column.attname
+        for column in roomy
+        if column.name in leading and _text_storage(column) == TEXT
+    ]
     listed = [
-        column.attname for column in roomy if column.name in _in_gin(model) and _how(column) == LIST
+        column.attname
+        for column in roomy
+        if column.name in _in_gin(model) and _text_storage(column) == LIST
     ]
     alone = {*named, *listed}
     names = [column.attname for column in columns]
@@ -155,12 +161,14 @@ def _place(model: type[Model]) -> Place:
         ),
         named=tuple(named),
         listed=tuple(listed),
-        mentioned={column.attname: _how(column) for column in roomy if column.attname not in alone},
+        mentioned={
+            column.attname: _text_storage(column) for column in roomy if column.attname not in alone
+        },
         rest=tuple(column.attname for column in columns if column not in roomy),
     )
 
 
-def _how(column: Field[Any, Any]) -> str:
+def _text_storage(column: Field[Any, Any]) -> str:
     if isinstance(column, ArrayField):
         return LIST
     return JSON if isinstance(column, JSONField) else TEXT
