@@ -117,6 +117,8 @@ def test_a_negation_of_something_else_is_left(
         ("en", "my aunt met Priya, she lives in Rome", "she lives in Rome",
          "she [my aunt] lives in Rome"),
         ("en", "perhaps later. she knits", "she knits", "she knits"),
+        ("en", "my lad Rory cant do dairy, comes out in hives", "comes out in hives",
+         "[my lad Rory:] comes out in hives"),
         ("en", "Ailsa came, shes mad on puffins and cant have dairy", "cant have dairy",
          "[Ailsa:] cant have dairy"),
         ("en", "he hates mushrooms and is allergic to nuts", "is allergic to nuts",
