@@ -3,9 +3,10 @@
 from itertools import count
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import remembering, sign_in
+from tests.browser.looks import do_overlap
 from tests.live import Product
 
 pytestmark = pytest.mark.browser
@@ -50,25 +51,13 @@ def talk(phone: Page, product: Product) -> Page:
     return phone
 
 
-def overlap(one: Locator, other: Locator) -> bool:
-    first, second = one.bounding_box(), other.bounding_box()
-    assert first and second
-    apart = (
-        first["x"] + first["width"] <= second["x"],
-        second["x"] + second["width"] <= first["x"],
-        first["y"] + first["height"] <= second["y"],
-        second["y"] + second["height"] <= first["y"],
-    )
-    return not any(apart)
-
-
 def test_a_toast_covers_neither_the_navigation_nor_the_composer(talk: Page) -> None:
     copy = talk.locator(".bubble--user").last.get_by_label("Copy", exact=True)
     copy.click()
     toast = talk.locator(".toast").first
     expect(toast).to_be_visible()
     for place in (".site-header", ".chat__bar", ".chat__foot"):
-        assert not overlap(toast, talk.locator(place)), place
+        assert not do_overlap(toast, talk.locator(place)), place
 
 
 def test_a_toast_of_the_memory_list_leaves_the_navigation_free(
@@ -82,7 +71,7 @@ def test_a_toast_of_the_memory_list_leaves_the_navigation_free(
     toast = phone.locator(".toast").first
     expect(toast).to_be_visible()
     for place in (".site-header", "h1", ".tabs"):
-        assert not overlap(toast, phone.locator(place).first), place
+        assert not do_overlap(toast, phone.locator(place).first), place
 
 
 def test_a_toast_of_a_page_leaves_the_way_back_and_the_title_free(
@@ -94,7 +83,7 @@ def test_a_toast_of_a_page_leaves_the_way_back_and_the_title_free(
     toast = phone.locator(".toast").first
     expect(toast).to_be_visible()
     for place in (".site-header", ".page-header"):
-        assert not overlap(toast, phone.locator(place).first), place
+        assert not do_overlap(toast, phone.locator(place).first), place
 
 
 def test_what_was_learned_scrolls_into_view_when_it_opens(talk: Page) -> None:
@@ -102,7 +91,7 @@ def test_what_was_learned_scrolls_into_view_when_it_opens(talk: Page) -> None:
     chip.locator("summary").click()
     card = chip.locator(".card")
     expect(card).to_be_in_viewport(ratio=0.99)
-    assert not overlap(card, talk.locator(".chat__foot"))
+    assert not do_overlap(card, talk.locator(".chat__foot"))
     expect(chip.locator("summary")).to_be_in_viewport()
 
 
@@ -112,7 +101,7 @@ def test_the_button_to_the_end_covers_no_message(talk: Page) -> None:
     talk.locator(".chat__scroll").evaluate("one => one.scrollTo(0, 0)")
     expect(button).to_be_visible()
     for place in (".chat__scroll", ".chat__foot"):
-        assert not overlap(button, talk.locator(place)), place
+        assert not do_overlap(button, talk.locator(place)), place
     button.click()
     expect(button).to_be_hidden()
 
