@@ -183,10 +183,7 @@ def _forget_line_below_messages(
     asked = forget_receipts.open_receipt(user, op_id) if op_id and op_id not in shown else None
     if asked is not None or not said.is_latest or not isinstance(found.conversation, Conversation):
         return asked
-    since = found.conversation.last_message_at
-    return forget_receipts.forget_below_messages(
-        user, found.conversation.pk, without=shown, since=since
-    )
+    return forget_receipts.forget_below_messages(user, found.conversation, without=shown)
 
 
 def edge_of(user: User, conversation: Conversation) -> str:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from conversations.models import Conversation
 from foundation.errors import NotFound
 from memories.forgetting import memory_forgets
 from memories.models import Kind as MemoryKind
@@ -78,17 +79,18 @@ def open_receipt(user: User, op_id: str) -> ForgetLine | None:
 
 
 def forget_below_messages(
-    user: User, conversation: int, *, without: Collection[str], since: datetime | None
+    user: User, conversation: Conversation, *, without: Collection[str]
 ) -> ForgetLine | None:
     """Return the forget operation that the chat shows below its messages, or None.
 
     The message that requested an operation may be forgotten too, so no message can show it. If the
     last attempt of an operation failed, the newest such operation is returned. Otherwise it is the
-    newest one that is in progress or has a receipt, unless it was requested before `since`, the
-    time of the conversation's newest message. `without` holds the ids of the operations that
-    messages already show.
+    newest one that is in progress or has a receipt, unless it was requested before the
+    conversation's newest message. `without` holds the ids of the operations that messages already
+    show.
     """
-    about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
+    pk, since = conversation.pk, conversation.last_message_at
+    about = Q(payload__conversation=pk) | Q(payload__conversations__contains=pk)
     failed = ~Q(last_error="") & ~Q(status=Status.SUCCEEDED)
     is_new = Q(created_at__gt=since) if since else Q()
     is_shown = Q(status__in=(Status.PENDING, Status.RUNNING)) | Q(receipt__isnull=False)

@@ -40,13 +40,7 @@ class Person(NamedTuple):
     name: str = ""
 
 
-_OCCUPIED = re.compile(
-    r"\bthe (?:dr|doctor|gp|nurse|midwife|dentist|vet|teacher|coach|boss|manager|physio|consultant"
-    r"|surgeon|therapist|solicitor|lawyer|landlord|landlady)\b",
-    re.IGNORECASE,
-)
 _SUBJECT_PRONOUN = re.compile(r"\b(s?he)(?:['’]?(?:s|d|ll))?\b", re.IGNORECASE)
-_BEFORE_NICKNAME = re.compile("(?:小名|大名|外号|绰号|昵称|名字)(?:就?叫|是)?.?$")
 
 
 def people_in(text: str, language: str) -> Iterator[Person]:
@@ -56,7 +50,7 @@ def people_in(text: str, language: str) -> Iterator[Person]:
             at, name = start_of(found, "who"), (found["name"] or "")[1:]
             if PATTERNS["others_relative"].search(text[:at][-2:]):
                 continue  # 她老公 ("her husband") isn't a relative of the person
-            if _BEFORE_NICKNAME.search(text[:at][-8:]):
+            if PATTERNS["before_nickname"].search(text[:at][-8:]):
                 continue  # 小名叫狗娃子 gives a nickname; it names no dog and no child
             words = found["who"] + (found["name"] or "").removeprefix("叫")
             gender = _cjk_gender(found["relation"])
@@ -135,7 +129,9 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
         elif language in ("en", "es", "fr") and pronoun != "p" and number < most:
             people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
         if language == "en" and pronoun in ("f", "m") and not number:
-            people += [Person(found.start(), found[0]) for found in _OCCUPIED.finditer(text)]
+            people += [
+                Person(found.start(), found[0]) for found in PATTERNS["occupied"].finditer(text)
+            ]
         if not people and language == "en" and pronoun in ("f", "m", "s"):
             people = [one._replace(gender=pronoun) for one in _own_subjects(text)]
         if not people and language == "en" and PATTERNS["our_somebody"].search(text):
