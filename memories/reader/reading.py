@@ -41,7 +41,8 @@ RELATION_SCORES = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
 MEANT_SCORE = RELATION_SCORES.stop  # does a request refer to a memory?
 _CUT_TIME = re.compile("[明今去前后後][年天]|[上下][周週月]")  # such as "next year", "last week"
 _LONGEST_WORD = 200  # maximum number of characters by which each end of a statement is extended
-_NO_BRACKETS = str.maketrans("", "", "[]")
+# The brackets of an addition, and the whole of an added date: "Friday [2026-12-04]".
+_BRACKETS = re.compile(r" ?\[\d{4}[^\[\]]*\]|[\[\]]")
 _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
 
 
@@ -291,12 +292,13 @@ class Reader:
         return float(sigmoid(self._pair_scores(request, memory).total[[MEANT_SCORE]])[0])
 
     def _pair_scores(self, first: str, second: str) -> PairScores:
-        """Return the scores of two texts, without the brackets around words added to a statement.
+        """Return the scores of two texts, without brackets and without added dates.
 
-        The model wasn't trained on pairs with brackets. With them, any two statements that begin
-        with "[my mum]" seemed to be about the same.
+        The model wasn't trained on pairs with brackets or dates. With brackets, any two statements
+        that begin with "[my mum]" seemed to be about the same. With a date, the score depended on
+        the day on which the statement was made.
         """
-        plain = [text.translate(_NO_BRACKETS) for text in (first, second)]
+        plain = [_BRACKETS.sub("", text) for text in (first, second)]
         return self._model.pair_scores(inputs.build_pair_input(self._model.tokenizer, *plain))
 
 

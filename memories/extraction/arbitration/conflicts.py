@@ -104,8 +104,9 @@ def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Find
 def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     """Return whether it is doubtful that two related statements are about the same thing.
 
-    A name and a form of address are different things, and so are two attributes of one thing. Bare
-    figures ("I'm 34", "112 now") don't say what they are about.
+    A name and a form of address are different things, and so are two attributes of one thing, and
+    two appointments on different days. Bare figures ("I'm 34", "112 now") don't say what they are
+    about.
     """
     texts = candidate.content, memory.content
     if _gives_new_amount(candidate, memory, reading):
@@ -120,7 +121,7 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
         return True
     if reading.relation not in CONFLICTS:
         agrees = reading.relation is not Relation.UNRELATED
-        return agrees and _share_only_name(candidate, memory)
+        return agrees and (_share_only_name(candidate, memory) or _are_two_days(candidate, memory))
     shared = telling_words(texts[0]) & telling_words(texts[1])
     if not shared and not all(map(_names_matter, texts)):
         frames = [pairs.fold(without_values(ADDED_DATE.sub("", text))) for text in texts]
@@ -144,6 +145,23 @@ def _share_only_name(candidate: Candidate, memory: Known) -> bool:
     names = {leading_name(text) for text in texts} - {""}
     shared = telling_words(texts[0]) & telling_words(texts[1])
     return bool(shared) and shared <= names and memory.similarity < _ALIKE
+
+
+def _are_two_days(candidate: Candidate, memory: Known) -> bool:
+    """Return whether the candidate is an event on another day than the memory.
+
+    Dates were added to both, and none of one overlaps one of the other. A date may be a year, a
+    month, a day or a range ("2026-12-07 – 2026-12-13").
+    """
+    if candidate.kind != "event":
+        return False
+    first, second = (
+        [date[0].strip("[]").split(" – ") for date in ADDED_DATE.finditer(statement.content)]
+        for statement in (candidate, memory)
+    )
+    return bool(first and second) and all(
+        one[-1] + "~" < other[0] or other[-1] + "~" < one[0] for one in first for other in second
+    )
 
 
 def _names_matter(text: str) -> bool:

@@ -145,6 +145,24 @@ def test_a_number_or_negation_that_alone_differs_is_asked_about(
     assert decide(new, old, reads=reads, share=0.995).verdict is Verdict.REVIEW
 
 
+@pytest.mark.parametrize("reads", ["same", "refines"])
+@pytest.mark.parametrize(
+    ("old", "new", "are_two"),
+    [
+        ("dentist on Friday [2026-11-06]", "dentist on Friday [2026-12-04]", True),
+        ("周五[2026-11-06]看牙", "周五[2026-12-04]看牙", True),
+        ("in Rome next week [2026-12-07 – 2026-12-13]", "in Rome [2026-12]", False),
+        ("dentist on Friday [2026-12-04]", "dentist on the 4th [2026-12-04]", False),
+        ("dentist on Friday", "dentist on Friday [2026-12-04]", False),
+    ],
+)
+def test_events_on_different_days_are_two_events(
+    old: str, new: str, are_two: bool, reads: str
+) -> None:
+    decision = decide(candidate(new, kind="event"), known(old, kind="event"), reads=reads)
+    assert (decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH)) is are_two
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
