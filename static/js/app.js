@@ -25,6 +25,16 @@
     closeMenus();
   });
 
+  // A form is sent once, even if its button is pressed twice: the second answer would say that what
+  // the first has done is impossible. Forms that a script sends are prevented: they don't count.
+  const ONCE_MS = 2000;
+  const sent = new WeakMap();
+  window.addEventListener("submit", (event) => {
+    if (event.defaultPrevented || event.target.getAttribute("method") !== "post") return;
+    if (event.timeStamp - (sent.get(event.target) ?? -ONCE_MS) < ONCE_MS) event.preventDefault();
+    else sent.set(event.target, event.timeStamp);
+  });
+
   // No draft and no tick outlives a sign-out in the browser.
   on("submit", 'form[action^="/signout/"], form[action^="/memory/data/everything/"]', () => {
     try {

@@ -114,6 +114,14 @@ def test_a_double_click_deletes_one_memory_and_opens_nothing(center: Page) -> No
     expect(center.locator(".toast")).not_to_contain_text(["no longer"])
 
 
+def test_a_form_is_submitted_once_however_often_its_button_is_pressed(center: Page) -> None:
+    add(center, "Breeds alpine newts")
+    choose(center, "Breeds alpine newts", "Forget now")
+    submit = "new SubmitEvent('submit', { bubbles: true, cancelable: true })"
+    twice = f"(form) => [form.dispatchEvent({submit}), form.dispatchEvent({submit})]"
+    assert center.get_by_role("dialog").locator("form").evaluate(twice) == [True, False]
+
+
 def test_a_double_click_adds_one_memory(center: Page) -> None:
     center.get_by_role("link", name="Add", exact=True).click()
     dialog = center.get_by_role("dialog")
