@@ -12,11 +12,15 @@ from memories.reader.statements import SPAN_HEADS
 
 @dataclass(frozen=True)
 class Span:
-    """A statement in a message, `text[start:end]`. Heads without a label are not trained on."""
+    """A statement in a message, `text[start:end]`. Heads without a label are not trained on.
+
+    `memory` is the memory that it should become, if a writer gave it.
+    """
 
     start: int
     end: int
     heads: dict[str, str]
+    memory: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ def _message(name: str, row: dict[str, Any], before: tuple[str, ...]) -> Row:
         if start < 0:
             raise ValueError(f"{name}: {span['quote']!r} does not stand in {text!r}")
         at = start + len(span["quote"])
-        spans.append(Span(start, at, {head: span[head] for head in SPAN_HEADS}))
+        heads = {head: span[head] for head in SPAN_HEADS}
+        spans.append(Span(start, at, heads, span.get("memory") or ""))
     secrets = tuple((text.index(s), text.index(s) + len(s)) for s in row["secrets"])
     return Row(
         voice=f"{name}:{row['voice']}",

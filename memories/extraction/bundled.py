@@ -55,6 +55,7 @@ from memories.extraction.message_reading.heard_message import (
     NOT_OWN,
     HeardMessage,
     ReadParts,
+    ReferentFinder,
     forget_requests,
     is_in_a_role,
     is_not_to_keep,
@@ -69,7 +70,6 @@ from memories.extraction.message_reading.statement_checks import check_statement
 from memories.extraction.requests import answer_wishes
 from memories.extraction.requests.commands import (
     asks_not_to_mention,
-    commands,
     mention_wish,
     without_openers,
 )
@@ -94,7 +94,7 @@ _LETTER = re.compile(r"[^\W_]")
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")
 
 
-class MessageReader(PairReader, Protocol):
+class MessageReader(PairReader, ReferentFinder, Protocol):
     """The methods of `memories.reader.Reader` that the extractor needs."""
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
@@ -378,8 +378,7 @@ class BundledExtractor:
             reading = without_foreign_text(reading, opened, self._reader.read)
         spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.cover_spans(said.text, spans))
-        orders = tuple(commands(without_openers(covered)))
-        return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
+        return HeardMessage(said, role, before, answers, reading, spans, covered, self._reader)
 
 
 def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candidate]:
@@ -455,6 +454,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         language=language,
         whose="others" if unsure else statement.best("whose"),
         holds=statement.best("holds"),
+        referents=message.referents,
     )
     content = masking.mark_covered_secrets(own.text)
     quote, start = quotation(message, begin, statement.end)

@@ -1,7 +1,7 @@
 """Build the encoder's inputs: a message with its context, or two texts to compare."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from memories.reader.tokenizer import BEGIN, END, Token, Tokenizer
@@ -13,6 +13,7 @@ _WINDOW = LONGEST - CONTEXT - 8
 _LAST = 512  # tokens that are read at the end of a message longer than READ
 _LONG = 16_000  # characters; of a longer text, only the first 8,000 and last 4,000 are tokenized
 _EARLIER = 64  # maximum number of tokens read at the end of each context message
+_BEFORE_PRONOUN, _AFTER_PRONOUN = 256, 64  # tokens read of a message around a pronoun
 _COMPARED = 120  # maximum number of tokens read of each text of a pair
 PREFIX = "query: "  # multilingual-e5 was trained with this prefix
 _STOPS = frozenset("\n.!?。！？;；")
@@ -26,12 +27,15 @@ class Input:
     offsets), and None at all other positions. `pooled` is 1 at the positions from which the scores
     of the whole text are computed. `segments` is 0 for the message, 1 for the assistant's message
     and 2 for earlier messages; for a pair, it is 0 for the first text and 1 for the second.
+    `context` holds, at the positions of the other messages, which one it is (1 is the assistant's,
+    2 to 4 are the earlier ones, latest first) and its token, and None elsewhere.
     """
 
     ids: list[int]
     segments: list[int]
     pooled: list[int]
     tokens: list[Token | None]
+    context: list[tuple[int, Token] | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -108,14 +112,27 @@ def build_message_input(
     segments = [0] * len(ids)
     pooled = [0] * (1 + len(prefix)) + [1] * len(own) + [0 if own else 1]
     room = min(CONTEXT, LONGEST - len(ids) - 2)
-    for segment, other in ((1, assistant), *((2, earlier) for earlier in before)):
+    context: list[tuple[int, Token] | None] = [None] * len(ids)
+    for number, other in enumerate((assistant, *before), 1):
         part = _last_tokens(tokenizer, other, min(_EARLIER, room - 2))
         if part:
-            ids += [END, *part, END]
-            segments += [segment] * (len(part) + 2)
+            ids += [END, *(t.id for t in part), END]
+            segments += [min(number, 2)] * (len(part) + 2)
+            context += [None, *((number, token) for token in part), None]
             room -= len(part) + 2
     rest = len(ids) - len(tokens)
-    return Input(ids, segments, pooled + [0] * rest, tokens + [None] * rest)
+    return Input(ids, segments, pooled + [0] * rest, tokens + [None] * rest, context)
+
+
+def build_referent_input(
+    tokenizer: Tokenizer, text: str, end: int, *, before: Sequence[str], assistant: str
+) -> Input:
+    """Build the input for a pronoun that ends at `end`: 256 tokens before there, and 64 after."""
+    own = ReadTokens.of(tokenizer, text)
+    tokens = own.first + own.last
+    at = next((number for number, token in enumerate(tokens) if token.end >= end), len(tokens))
+    part = tokens[max(0, at - _BEFORE_PRONOUN) : at + _AFTER_PRONOUN]
+    return build_message_input(tokenizer, part, before=before, assistant=assistant)
 
 
 def build_pair_input(tokenizer: Tokenizer, first: str, second: str) -> Input:
@@ -139,7 +156,9 @@ def _compared(tokenizer: Tokenizer, text: str) -> list[Token]:
     ]
 
 
-def _last_tokens(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
+def _last_tokens(tokenizer: Tokenizer, text: str, count: int) -> list[Token]:
     if not text or count <= 6:
         return []
-    return [t.id for t in tokenizer.tokens(text[-8 * count :])][-count:]
+    cut = max(0, len(text) - 8 * count)
+    tokens = tokenizer.tokens(text[cut:])[-count:]
+    return [Token(token.id, token.start + cut, token.end + cut) for token in tokens]

@@ -15,6 +15,7 @@ from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
 from memories.reader import inputs
 from memories.reader.inputs import Input, ReadTokens
 from memories.reader.pair_layers import Compared, PairLayers
+from memories.reader.referents import Candidates, Referent, ReferentHead
 from memories.reader.sessions import open_session
 from memories.reader.state_head import MEANT, MESSAGES, RELATIONS, StateHead
 from memories.reader.statements import (
@@ -207,6 +208,7 @@ class Reader:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._pair_layers = PairLayers()
+        self._referent_head = ReferentHead.load()
         self._latest = Readings()
         self._unread: dict[tuple[int, int], tuple[int, int]] = {}  # by hash and length
 
@@ -286,6 +288,21 @@ class Reader:
             for text in (0, 1)
         )
         return self._pair_layers.compare(states, first, second)
+
+    def referents(
+        self, text: str, start: int, end: int, *, before: Sequence[str] = (), assistant: str = ""
+    ) -> list[Referent]:
+        """Return the words that the pronoun `text[start:end]` may refer to, most probable first.
+
+        They are in the message before the pronoun, or in one of the others (as in `read`). The
+        probabilities sum to less than 1, since the pronoun may refer to nobody named there.
+        """
+        window = inputs.build_referent_input(
+            self._model.tokenizer, text, end, before=before[:3], assistant=assistant
+        )
+        states = self._model.token_states(window)
+        candidates = Candidates.of(window, states, start, end)
+        return self._referent_head.referents(candidates, [text, assistant, *before])
 
     def probability_request_means(self, request: str, memory: str) -> float:
         """Return the probability that a request to forget something refers to this memory."""

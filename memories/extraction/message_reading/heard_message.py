@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 from memories.extraction import masking
 from memories.extraction.corrections.values import PATTERNS as CORRECTIONS
@@ -17,13 +18,16 @@ from memories.extraction.requests.commands import (
     Command,
     asks_not_to_mention,
     asks_not_to_store,
+    commands,
     only_asks_not_to_forget,
     only_asks_to_recall,
     speaks_of_forgetting,
+    without_openers,
 )
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, RolePlay, Said
 from memories.extraction.wording.languages import language_of
 from memories.reader import Reading, Statement
+from memories.reader.referents import Referent
 from memories.screening.learned_secrets import CATEGORY
 from memories.screening.secret_search import Span, joined
 
@@ -39,6 +43,14 @@ _CLIENT = re.compile(
 )
 LIVED = ("asserted", "hedged", "asked")
 NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
+
+
+class ReferentFinder(Protocol):
+    """The method of `memories.reader.Reader` that finds whom a pronoun means."""
+
+    def referents(
+        self, text: str, start: int, end: int, *, before: Sequence[str] = (), assistant: str = ""
+    ) -> Sequence[Referent]: ...
 
 
 @dataclass(frozen=True)
@@ -57,14 +69,29 @@ class HeardMessage:
     reading: Reading
     spans: tuple[Span, ...]
     covered: str
-    commands: tuple[Command, ...]
+    reader: ReferentFinder
 
     @cached_property
     def language(self) -> str:
         return language_of(self.said.text)
 
+    @cached_property
+    def commands(self) -> tuple[Command, ...]:
+        return tuple(commands(without_openers(self.covered)))
+
     def flag(self, name: str) -> bool:
         return self.reading.flags[name] >= FLAG
+
+    def referents(self, start: int, end: int) -> list[tuple[str, int, int, float]]:
+        """Return the words to which the pronoun `covered[start:end]` may refer.
+
+        Each is a text with the start, end and probability of the words, the most probable first.
+        """
+        texts = [self.covered, self.answers, *self.before]
+        found = self.reader.referents(
+            self.covered, start, end, before=self.before, assistant=self.answers
+        )
+        return [(texts[one.text], one.start, one.end, one.probability) for one in found]
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,12 @@ from memories.extraction.wording.chinese_subjects import begins_with_noun, is_no
 from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.people import PATTERNS as _P
 from memories.extraction.wording.people import (
+    Referents,
     end_of,
+    meant,
     named_person,
     names_in,
+    nothing_referred_to,
     people_in,
     start_of,
 )
@@ -74,6 +77,7 @@ def own_words(
     language: str,
     whose: str,
     holds: str = "",
+    referents: Referents = nothing_referred_to,
 ) -> OwnWords:
     """Return the statement `message[start:end]` as a memory that is understandable by itself.
 
@@ -81,7 +85,8 @@ def own_words(
     holds the spans of the other statements in the message, `before` the person's earlier messages,
     oldest first, and `assistant` the assistant's last message. `whose` is self, related or others,
     depending on whom the statement is about. `holds` is lasting, habit, planned, past or passing,
-    depending on when the statement is true, if known.
+    depending on when the statement is true, if known. `referents(start, end)` returns the words to
+    which the pronoun `message[start:end]` may refer.
     """
     language = language if language in _LANGUAGES else "en"
     start, end = max(0, start), min(len(message), end)
@@ -101,7 +106,13 @@ def own_words(
     completes = language == "zh" and _P["fragment_zh"].search(text)
     added = [(0, carried)] if carried and completes else []
     if not named and not added:
-        added = named_person(text, earlier, language=language, whose=whose)
+        added = named_person(
+            text,
+            earlier,
+            language=language,
+            whose=whose,
+            whom=lambda at, to, gender: meant(referents(start + at, start + to), gender, language),
+        )
     if not added:
         lead = (
             _question_topic(text, message[:start], assistant, language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from foundation.text import segment
@@ -246,29 +246,100 @@ def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
 _PREDICATE = re.compile(r"^(?:就是|也是|是|当|當|做)(?!我)")
 
 
+# Returns, for the start and end of a pronoun in a message, words to which it may refer: a text with
+# the start, end and probability of words in it, the most probable first.
+Referents = Callable[[int, int], Sequence[tuple[str, int, int, float]]]
+_SURE = 0.3  # minimum probability of the words for a person that a pronoun refers to
+_SURER = 0.45  # the same for words that no form takes for a person
+_MARGIN = 2.0  # how much more probable they must be than other words
+_OWNED = re.compile(r"(?i)\b(?:(?:my|our|ma|mi)\s(?:[\w'’-]+\s){0,2}|(?:me|the)\s)$")
+_WORD_BEFORE, _WORD_AFTER = re.compile(r"[^\W\d_'’-]+$"), re.compile(r"[^\W\d_-]+")
+_EDGES = re.compile(r"['’]s$|^[同跟和给給找让讓带帶]|[是的在住说說要也都会會有考发發]$")
+_MENTION = 40  # most characters of the words for a person
+
+
+def nothing_referred_to(start: int, end: int) -> Sequence[tuple[str, int, int, float]]:
+    """Return no words: it is unknown to what any pronoun refers."""
+    return ()
+
+
+def meant(referents: Sequence[tuple[str, int, int, float]], pronoun: str, language: str) -> str:
+    """Return the words for the person whom a pronoun probably refers to, or an empty string.
+
+    Words that don't fit the pronoun's gender are passed over. If the next words that do fit are
+    nearly as probable, nobody is meant.
+    """
+    fitting: list[tuple[str, float]] = []
+    for text, start, end, probability in referents:
+        words, gender, is_known = _mention(text, start, end, language)
+        fits = gender in (pronoun, "") or (gender == "p" and pronoun != "s")
+        if words and fits and probability >= (_SURE if is_known else _SURER):
+            fitting.append((words, probability))
+    if not fitting:
+        return ""
+    first, most = fitting[0]
+    others = (share for words, share in fitting if words not in first and first not in words)
+    return first if most >= _MARGIN * max(others, default=0) else ""
+
+
+def _mention(text: str, start: int, end: int, language: str) -> tuple[str, str, bool]:
+    """Return the words for a person of whom a part is known, the gender, and if a form finds them.
+
+    The words are empty if they are a pronoun or something else that is no name.
+    """
+    people = [*people_in(text, language)]
+    if language == "zh":
+        people = _with_chinese_names(text, people)
+    elif language in ("en", "es", "fr"):
+        people += names_in(text)
+    for person in people:
+        if person.start < end and start < person.start + len(person.words):
+            return person.words.removeprefix("And "), person.gender, True
+    if language not in ("zh", "ja"):
+        start -= len(found[0]) if (found := _WORD_BEFORE.search(text[:start])) else 0
+        end += len(found[0]) if (found := _WORD_AFTER.match(text[end:])) else 0
+        owned = _OWNED.search(text[max(0, start - _MENTION) : start])
+        start -= len(owned[0]) if owned else 0
+    words = _EDGES.sub("", text[start:end]).strip(" ,.!?;:，。！？、'’\"“”()（）")
+    of_nobody = words.lower() in _NO_SUBJECT or words.lower() in segment.ENGLISH_STOP_WORDS
+    is_name = words.replace(" ", "").replace("'", "").replace("’", "").replace("-", "").isalpha()
+    if of_nobody or not is_name or len(words) > _MENTION or pronoun_in(words, language)[2]:
+        return "", "", False
+    relatives = people_in(f"my {words}", language) if language == "en" else ()
+    return words, next((one.gender for one in relatives), ""), False
+
+
 def named_person(
-    text: str, earlier: Sequence[str], *, language: str, whose: str
+    text: str,
+    earlier: Sequence[str],
+    *,
+    language: str,
+    whose: str,
+    whom: Callable[[int, int, str], str] = lambda start, end, gender: "",
 ) -> list[tuple[int, str]]:
     """Return words in brackets for the person that a statement refers to, and where to insert them.
 
     The result is a list with at most one pair of a position and the words. The position is after
     the first pronoun, or at the start of a statement about a relative whom it doesn't name.
+    `whom(start, end, gender)` returns the words for the person whom the pronoun `text[start:end]`
+    refers to, or an empty string.
     """
     cjk = language in ("zh", "ja")
     # "Is a teacher" in Chinese says what somebody is, not who.
     is_predicate = language == "zh" and _PREDICATE.match(text.strip()) is not None
     named = [] if is_predicate else [person.start for person in people_in(text, language)]
     named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
-    start, end, gender = _pronoun(text, language)
+    start, end, gender = pronoun_in(text, language)
     if gender:
         is_named = any(at < start for at in named) or (
             language == "en"
             and text[start:end].lower() in _OF_A_SUBJECT
             and _names_its_subject(text[:start])
         )
-        who = "" if is_named else _antecedent(earlier, gender, language)
-        if language == "zh" and gender in ("f", "m"):
-            who = _name_before(earlier[0]) or who
+        if gender in ("p", "s"):
+            who = "" if is_named else _antecedent(earlier, gender, language)
+        else:
+            who = "" if is_named else whom(start, end, gender)
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if (
         whose != "related"
@@ -331,7 +402,7 @@ def lacks_name(text: str, language: str) -> bool:
     """Return whether an English text begins with "he" or "she" and nothing says who that is."""
     if language != "en":
         return False
-    start, end, gender = _pronoun(text, language)
+    start, end, gender = pronoun_in(text, language)
     if gender not in ("f", "m") or start or text[end:].lstrip()[:1] == "[":
         return False
     return not any(people_in(text, language)) and not PATTERNS["named"].search(text)
@@ -368,7 +439,7 @@ _THOSE = re.compile(
 )
 
 
-def _pronoun(text: str, language: str) -> tuple[int, int, str]:
+def pronoun_in(text: str, language: str) -> tuple[int, int, str]:
     """Return the range of the first third-person pronoun, and a code for its gender.
 
     The codes are f, m, s (several) and p (pets and "it"). Return `(0, 0, "")` if there is none.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from memories.reader import Reading, Secret, Statement
 from memories.reader.pair_layers import Compared
+from memories.reader.referents import Referent
 from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS
 
 USUAL = {
@@ -58,6 +59,11 @@ class FakeReader:
         """Each two texts contradict each other, unless the test says otherwise."""
         given = {"contradicts": self.conflict, "unrelated": 1 - self.conflict}
         return [{**dict.fromkeys(PAIRS, 0.0), **given} for _ in pairs]
+
+    def referents(
+        self, text: str, start: int, end: int, *, before: Sequence[str] = (), assistant: str = ""
+    ) -> Sequence[Referent]:
+        return ()
 
     def compare(self, known: str, message: str) -> Compared:
         """A message puts nothing right, unless the test says otherwise."""

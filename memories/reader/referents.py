@@ -1,0 +1,152 @@
+"""Find the words that a third-person pronoun refers to, with a small network beside the encoder.
+
+The network compares the state of the pronoun with the state of each token before it, after the
+encoder's ninth layer. `training/referents.py` fits it to the people that were written into the
+labelled memories ("she [my nan] is 84").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.reader.inputs import Input
+from memories.reader.statements import softmax
+
+PATH = Path(__file__).parent / "data" / "referent_head.npz"
+FEATURES = 7  # which of the five texts, how far before the pronoun, how late among the candidates
+_MOST = 12  # tokens around which runs are built
+_SAME_WORDS = 0.35  # share of the best token's probability from which its neighbours belong to it
+Floats = NDArray[np.float32]
+
+
+class Referent(NamedTuple):
+    """Words that a pronoun may refer to: `texts[text][start:end]`, with their probability.
+
+    Text 0 is the message, 1 the assistant's message, and 2 to 4 are earlier messages, latest first.
+    """
+
+    text: int
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The tokens before a pronoun.
+
+    `spans` holds the text, start and end of each one. `pronoun` (HIDDEN,) is the mean state of the
+    pronoun's tokens, `states` (candidates, HIDDEN) those of the candidates, and `features`
+    (candidates, FEATURES) says where they are.
+    """
+
+    spans: list[tuple[int, int, int]]
+    pronoun: Floats
+    states: Floats
+    features: Floats
+
+    @classmethod
+    def of(cls, window: Input, states: Floats, start: int, end: int) -> Candidates:
+        """Return the candidates for the pronoun `message[start:end]`, in the order of reading."""
+        own = [
+            place
+            for place, token in enumerate(window.tokens)
+            if token and token.start < end and start < token.end
+        ]
+        places, spans = [], []
+        for place, (token, other) in enumerate(zip(window.tokens, window.context, strict=True)):
+            if token and token.end <= start:
+                places.append(place)
+                spans.append((0, token.start, token.end))
+            elif other:
+                places.append(place)
+                spans.append((other[0], other[1].start, other[1].end))
+        features = np.zeros((len(places), FEATURES), np.float32)
+        for number, (text, begin, _) in enumerate(spans):
+            features[number, text] = 1
+            features[number, 5] = 0 if text else np.log1p(start - begin) / 5
+            features[number, 6] = number / len(places)
+        pronoun = states[own].mean(0) if own else np.zeros(states.shape[1], np.float32)
+        return cls(spans, pronoun, states[places], features)
+
+
+@dataclass(frozen=True)
+class ReferentHead:
+    """A bilinear form of two states, with a linear score of each candidate and one for nobody.
+
+    Shapes: `asks` and `answers` (HIDDEN + 1, rank), `own` (HIDDEN + 1,), `places` (FEATURES,),
+    `nobody` (HIDDEN + 1,). The last row of each is added to the result, as with an input of 1.
+    """
+
+    asks: Floats
+    answers: Floats
+    own: Floats
+    places: Floats
+    nobody: Floats
+
+    def probabilities(self, candidates: Candidates) -> Floats:
+        """Return the probability of each candidate, and at the end that of nobody."""
+        pronoun = _with_one(candidates.pronoun[None])[0]
+        states = _with_one(candidates.states)
+        scores = states @ self.answers @ (pronoun @ self.asks)
+        scores += states @ self.own + candidates.features @ self.places
+        return np.asarray(softmax(np.append(scores, pronoun @ self.nobody)), np.float32)
+
+    def referents(self, candidates: Candidates, texts: Sequence[str]) -> list[Referent]:
+        """Return runs of tokens without spaces to which the pronoun may refer.
+
+        The most probable is the first. `texts` are those of `Referent.text`.
+        """
+        shares = self.probabilities(candidates)[:-1]
+        found: list[Referent] = []
+        taken: set[int] = set()
+        for best in np.argsort(-shares)[:_MOST].tolist():
+            if best in taken:
+                continue
+            least = shares[best] * _SAME_WORDS
+            first = last = best
+            while (
+                first
+                and _are_joined(candidates.spans, first - 1, texts)
+                and shares[first - 1] >= least
+            ):
+                first -= 1
+            while _are_joined(candidates.spans, last, texts) and shares[last + 1] >= least:
+                last += 1
+            run = range(first, last + 1)
+            taken |= set(run)
+            text, start, _ = candidates.spans[first]
+            end = candidates.spans[last][2]
+            start += len(texts[text][start:end]) - len(texts[text][start:end].lstrip())
+            found.append(Referent(text, start, end, float(shares[run.start : run.stop].sum())))
+        return sorted(found, key=lambda one: -one.probability)
+
+    def save(self, path: Path) -> None:
+        """Write the weights to `path`, rounded to 16 bits."""
+        weights = {name: value.astype(np.float16) for name, value in vars(self).items()}
+        np.savez_compressed(path, **weights)
+
+    @classmethod
+    def load(cls, path: Path = PATH) -> ReferentHead:
+        """Read the weights that `save` wrote."""
+        with np.load(path) as stored:
+            names = ("asks", "answers", "own", "places", "nobody")
+            return cls(*(stored[name].astype(np.float32) for name in names))
+
+
+def _are_joined(spans: Sequence[tuple[int, int, int]], number: int, texts: Sequence[str]) -> bool:
+    """Return whether a token and the next one follow each other without a space."""
+    if number + 1 >= len(spans):
+        return False
+    (text, _, end), (next_text, start, _) = spans[number], spans[number + 1]
+    return text == next_text and start == end and not texts[text][start : start + 1].isspace()
+
+
+def _with_one(states: Floats) -> Floats:
+    return np.concatenate([states, np.ones((len(states), 1), np.float32)], axis=1)

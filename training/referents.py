@@ -1,0 +1,230 @@
+"""Fit the small network that finds whom a third-person pronoun means.
+
+    .venv-train/bin/python -m training.referents [--folder .training] [--report]
+
+The labelled memories have the person in brackets: "she [my nan] is 84". Where these words stand
+before the pronoun, or in one of the messages before, their tokens are the answer. `--report` prints
+for each language how often the most probable words are right, with networks that haven't seen the
+voice. Otherwise one network is fitted to all rows and written to `referent_head.npz` in
+`.training/reader`. It takes three minutes on one core, nearly all of it for the states. Only numpy
+is needed, so the environment of the product is enough.
+"""
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.extraction.wording.people import pronoun_in
+from memories.reader import inputs
+from memories.reader.reading import Model
+from memories.reader.referents import FEATURES, PATH, Candidates, ReferentHead
+from training.labels import Row, Span, read_messages
+
+DATA = Path(__file__).parent / "data" / "messages"
+_FOLDS = 5
+_RANK, _PASSES, _BATCH, _RATE, _DECAY, _DROP = 48, 12, 16, 2e-3, 0.3, 0.4
+_NETWORKS = 3  # whose scores are averaged, by joining their forms
+_VERB = re.compile(r"(?i)\s*(?:['’]s|\b(?:is|was|are|were|has|had|am|be)|在|是|有|[:：])$")
+_OWNER = re.compile(r"(?i)^(?:my|our|the|me|ma|mi|mein\w*|mon|ma|我们?的?|我)\s*")
+Floats = NDArray[np.float32]
+
+
+@dataclass
+class Example:
+    """A pronoun with its candidates; `right` holds the numbers of those that it means, or none."""
+
+    voice: str
+    language: str
+    candidates: Candidates
+    right: list[int]
+
+
+def main() -> None:
+    """Print figures about unseen voices, or write the network."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path, default=Path(".training"))
+    parser.add_argument("--report", action="store_true")
+    wanted = parser.parse_args()
+    examples = list(_examples(read_messages(DATA), Model()))
+    if wanted.report:
+        _report(examples)
+    else:
+        folder = wanted.folder / "reader"
+        folder.mkdir(parents=True, exist_ok=True)
+        fitted(examples).save(folder / PATH.name)
+
+
+def _examples(rows: Sequence[Row], model: Model) -> Iterator[Example]:
+    for row in rows:
+        for span in row.spans:
+            if place := _pronoun(row, span):
+                yield from _example(row, span, *place, model=model)
+
+
+def _pronoun(row: Row, span: Span) -> tuple[int, int] | None:
+    """Return the place in the message of the pronoun of a statement about somebody."""
+    start, end, gender = pronoun_in(row.text[span.start : span.end], row.language)
+    if not span.memory or gender in ("", "p"):
+        return None
+    return span.start + start, span.start + end
+
+
+def _example(row: Row, span: Span, start: int, end: int, *, model: Model) -> Iterator[Example]:
+    quote = re.escape(row.text[span.start : end])
+    found = re.match(rf"{quote}\s?\[([^\]]*)\]", span.memory)
+    is_nobody = "[" not in span.memory and start == span.start
+    if not found and not is_nobody:
+        return
+    window = inputs.build_referent_input(
+        model.tokenizer, row.text, end, before=row.before, assistant=row.assistant
+    )
+    candidates = Candidates.of(window, model.token_states(window), start, end)
+    texts = [row.text[:start], row.assistant, *row.before]
+    right = _places(found[1], texts, candidates.spans) if found else []
+    if right or is_nobody:
+        yield Example(row.voice, row.language, candidates, right)
+
+
+def _places(who: str, texts: Sequence[str], spans: Sequence[tuple[int, int, int]]) -> list[int]:
+    """Return the candidates that belong to the words for the person, wherever these stand.
+
+    If the words don't stand anywhere, they are looked for without "my", then word by word.
+    """
+    while (shorter := _VERB.sub("", who).strip()) != who:
+        who = shorter
+    parts = [word for word in who.split() if len(word) > 2 and not _OWNER.match(f"{word} ")]
+    for words in ([who], [_OWNER.sub("", who)], parts):
+        at = [
+            (number, found.start(), found.end())
+            for one in words
+            if len(one) > 1
+            for number, text in enumerate(texts)
+            for found in re.finditer(re.escape(one), text, re.IGNORECASE)
+        ]
+        if at:
+            return [
+                place
+                for place, (text, start, end) in enumerate(spans)
+                if any(text == one[0] and start < one[2] and one[1] < end for one in at)
+            ]
+    return []
+
+
+def fitted(examples: Sequence[Example]) -> ReferentHead:
+    """Return a head that is fitted to the examples. The result is the same each time."""
+    states = np.concatenate([one.candidates.states for one in examples])
+    mean, spread = states.mean(0), states.std(0) + 1e-3
+    heads = [_trained(examples, mean, spread, seed) for seed in range(_NETWORKS)]
+    unscaled = [
+        {name: _unscaled(value, mean, spread) for name, value in head.items() if name != "places"}
+        for head in heads
+    ]
+    root = np.sqrt(_NETWORKS)
+    return ReferentHead(
+        asks=np.hstack([one["asks"] for one in unscaled]) / root,
+        answers=np.hstack([one["answers"] for one in unscaled]) / root,
+        own=np.mean([one["own"] for one in unscaled], 0),
+        places=np.mean([head["places"] for head in heads], 0),
+        nobody=np.mean([one["nobody"] for one in unscaled], 0),
+    )
+
+
+def _unscaled(weights: Floats, mean: Floats, spread: Floats) -> Floats:
+    """Return weights for states as they are, instead of (states - `mean`) / `spread`."""
+    raw = (weights[:-1].T / spread).T
+    return np.concatenate([raw, [weights[-1] - mean @ raw]]).astype(np.float32)
+
+
+def _trained(
+    examples: Sequence[Example], mean: Floats, spread: Floats, seed: int
+) -> dict[str, Floats]:
+    """Return the weights of one network, by Adam with decoupled weight decay and dropout."""
+    chance = np.random.default_rng(seed)
+    size = len(mean) + 1
+    weights = {
+        "asks": chance.normal(0, 0.02, (size, _RANK)),
+        "answers": chance.normal(0, 0.02, (size, _RANK)),
+        "own": np.zeros(size),
+        "places": np.zeros(FEATURES),
+        "nobody": np.zeros(size),
+    }
+    first = {name: np.zeros_like(value) for name, value in weights.items()}
+    second = {name: np.zeros_like(value) for name, value in weights.items()}
+    steps, step = _PASSES * -(-len(examples) // _BATCH), 0
+    for _ in range(_PASSES):
+        order = chance.permutation(len(examples))
+        for begin in range(0, len(order), _BATCH):
+            batch = order[begin : begin + _BATCH]
+            slopes = {name: np.zeros_like(value) for name, value in weights.items()}
+            for number in batch:
+                _add_slopes(slopes, weights, examples[number], mean, spread, chance)
+            step += 1
+            for name, value in weights.items():
+                slope = slopes[name] / len(batch)
+                first[name] += 0.1 * (slope - first[name])
+                second[name] += 0.001 * (slope**2 - second[name])
+                move = first[name] / (1 - 0.9**step)
+                move /= np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8
+                value -= _RATE * (1 - step / steps) * (move + _DECAY * value)
+    return weights
+
+
+def _add_slopes(
+    slopes: dict[str, Floats],
+    weights: dict[str, Floats],
+    example: Example,
+    mean: Floats,
+    spread: Floats,
+    chance: np.random.Generator,
+) -> None:
+    """Add the gradient of the negative log of the probability of the right candidates together."""
+    given = example.candidates
+    pronoun = _input((given.pronoun[None] - mean) / spread, chance)[0]
+    states = _input((given.states - mean) / spread, chance)
+    asked, answered = pronoun @ weights["asks"], states @ weights["answers"]
+    scores = answered @ asked + states @ weights["own"] + given.features @ weights["places"]
+    scores = np.append(scores, pronoun @ weights["nobody"])
+    shares = np.exp(scores - scores.max())
+    shares /= shares.sum()
+    wanted = np.zeros_like(shares)
+    right = example.right or [-1]
+    wanted[right] = shares[right] / max(shares[right].sum(), 1e-9)
+    wrong = shares - wanted
+    slopes["asks"] += np.outer(pronoun, answered.T @ wrong[:-1])
+    slopes["answers"] += np.outer(states.T @ wrong[:-1], asked)
+    slopes["own"] += states.T @ wrong[:-1]
+    slopes["places"] += given.features.T @ wrong[:-1]
+    slopes["nobody"] += pronoun * wrong[-1]
+
+
+def _input(states: Floats, chance: np.random.Generator) -> Floats:
+    """Return the states with dropout, and a 1 at the end of each."""
+    kept = (chance.random(states.shape[1]) > _DROP) / (1 - _DROP)
+    return np.concatenate([states * kept, np.ones((len(states), 1))], 1)
+
+
+def _report(examples: Sequence[Example]) -> None:
+    count: Counter[tuple[str, str]] = Counter()
+    for fold in range(_FOLDS):
+        unseen = [one for one in examples if crc32(one.voice.encode()) % _FOLDS == fold]
+        head = fitted([one for one in examples if crc32(one.voice.encode()) % _FOLDS != fold])
+        for one in unseen:
+            shares = head.probabilities(one.candidates)
+            best = int(shares.argmax())
+            is_right = best in (one.right or [len(shares) - 1])
+            for name in (one.language, "sure" if shares[best] >= 0.5 else "unsure"):
+                count[name, "all"] += 1
+                count[name, "right"] += is_right
+    for name in sorted({name for name, _ in count}):
+        print(f"{name}: {count[name, 'right'] / count[name, 'all']:.3f} of {count[name, 'all']}")
+
+
+if __name__ == "__main__":
+    main()
