@@ -15,7 +15,7 @@ up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
 
 test: check  ## the gate: everything that must hold before a change is accepted
 	@chromium=$$(tests/browser/chromium.sh) && \
-	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile
+	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: .venv/dev.stamp  ## the part of the gate without tests: types, style, Django's checks
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types style

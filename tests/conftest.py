@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -32,6 +33,33 @@ settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": _STATIC}}
 
 LEARNED_PAIRS = language_steps.pair_reader
 ALL_SCOPES = ["read", "write", "forget", "export", "signin"]
+
+# The files that take longest, a minute to six each, longest first: begun last, one of them would
+# keep its worker busy after the others are done.
+LONGEST = (
+    "bench/test_reader_floors.py",
+    "browser/test_admin.py",
+    "browser/test_every_page.py",
+    "scenarios/test_killing.py",
+    "scenarios/test_restoring.py",
+    "memcenter/test_wheel.py",
+    "scenarios/test_milvus.py",
+    "memcenter/test_stuck_web.py",
+    "browser/test_chat_answers.py",
+    "ops/test_hidden_at_once.py",
+    "foundation/embedded/test_earlier_version.py",
+    "ops/test_processor_time.py",
+    "deploy/test_image.py",
+    "browser/test_forget_card.py",
+    "scenarios/test_a_day.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first; the others stay in their random order."""
+    tests = Path(__file__).parent
+    places = {tests / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(scope="session")
