@@ -19,8 +19,23 @@ from foundation.embedded.postgres import EmbeddedPostgres, choose_placement, run
 # Tables that the app's roles could empty at once, before the tests' own right to.
 can_be_emptied: set[str] = set()
 APPEND_ONLY = ("ops_auditevent", "ops_auditseal", "ops_receipt")
+# A crash may lose data, which no test outlives.
+_FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "io_method": "sync",
+    "shared_buffers": "64MB",
+}
+
+
+def fast_postgres(folder: DataFolder) -> EmbeddedPostgres:
+    """A server that writes nothing through to the disk."""
+    return EmbeddedPostgres(folder, settings=_FAST, initdb_options=["--no-sync"])
+
+
 folder = DataFolder(Path(tempfile.mkdtemp(prefix="memcenter-test-")) / "data")
-postgres = EmbeddedPostgres(folder, fast=True)
+postgres = fast_postgres(folder)
 redis_server = EmbeddedRedis(folder)
 
 os.environ |= {

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -68,13 +68,6 @@ _SETTINGS = {
     "log_parameter_max_length": "0",
     "log_parameter_max_length_on_error": "0",
 }
-_FAST = {
-    "fsync": "off",
-    "synchronous_commit": "off",
-    "full_page_writes": "off",
-    "io_method": "sync",
-    "shared_buffers": "64MB",
-}
 _ELSEWHERE = Path("/var/lib/memcenter")
 _UNPRIVILEGED = ("nobody", "www-data")
 _SHARED_MEMORY_LINE = 6  # index of the line "key id" in postmaster.pid
@@ -84,8 +77,8 @@ _SHARED_MEMORY_TABLE = Path("/proc/sysvipc/shm")
 class EmbeddedPostgres(DatabaseServer):
     """The PostgreSQL server of one data folder.
 
-    With `fast`, which is meant for tests, the server is faster but may lose data in a crash.
-    `settings` are PostgreSQL settings that override those in `_SETTINGS` and `_FAST`.
+    `settings` are PostgreSQL settings that override those in `_SETTINGS`. `initdb_options` are
+    further options of initdb, which apply if the cluster doesn't exist yet.
     """
 
     name = "postgres"
@@ -96,13 +89,13 @@ class EmbeddedPostgres(DatabaseServer):
         folder: DataFolder,
         *,
         settings: Mapping[str, str] | None = None,
-        fast: bool = False,
+        initdb_options: Sequence[str] = (),
         dies_with_parent: bool = True,
     ) -> None:
         super().__init__(folder, dies_with_parent=dies_with_parent)
         self._place = choose_placement(folder)
-        self._fast = fast
-        self._settings = {**_SETTINGS, **(_FAST if fast else {}), **(settings or {})}
+        self._settings = {**_SETTINGS, **(settings or {})}
+        self._initdb_options = initdb_options
 
     def url(self, role: Role = "app", *, database: str = DATABASE) -> str:
         host = quote(str(self._place.sockets), safe="")
@@ -116,7 +109,7 @@ class EmbeddedPostgres(DatabaseServer):
         """
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
             self._forget_child()
-            make_cluster(self.folder, self._place, durable=not self._fast)
+            make_cluster(self.folder, self._place, options=self._initdb_options)
             self._launch()
         self._prepare()
 
@@ -259,8 +252,8 @@ def clean_environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
-def make_cluster(folder: DataFolder, placement: Placement, *, durable: bool) -> None:
-    """Create the database cluster with initdb, unless it exists.
+def make_cluster(folder: DataFolder, placement: Placement, *, options: Sequence[str] = ()) -> None:
+    """Create the database cluster with initdb, unless it exists. `options` are added to its own.
 
     A cluster whose creation was interrupted is deleted and created again.
     """
@@ -277,20 +270,20 @@ def make_cluster(folder: DataFolder, placement: Placement, *, durable: bool) -> 
     folder.write_private(password, folder.secrets.superuser_password)
     placement.give(password)
     try:
-        _run_initdb(placement, password, log=folder.log_file("postgres"), durable=durable)
+        _run_initdb(placement, password, log=folder.log_file("postgres"), options=options)
     finally:
         password.unlink()
     unfinished.unlink()
 
 
-def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: bool) -> None:
+def _run_initdb(placement: Placement, password: Path, *, log: Path, options: Sequence[str]) -> None:
     command: list[str | Path] = [
         *(placement.binaries / "initdb", "-D", placement.cluster),
         *("--username=postgres", f"--pwfile={password}", "--auth=scram-sha-256"),
         # The builtin provider sorts by code point on every system and in every version. The locale
         # also sets the C library's ctype, by which pg_trgm recognizes Chinese letters.
         *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"),
-        *([] if durable else ["--no-sync"]),
+        *options,
     ]
     child = spawn(command, log=log, user=placement.user, environment=clean_environment())
     if child.wait() != 0:

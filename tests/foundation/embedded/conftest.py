@@ -7,6 +7,7 @@ import pytest
 
 from foundation.embedded.folder import DataFolder
 from foundation.embedded.postgres import EmbeddedPostgres
+from tests.databases import fast_postgres
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def running() -> Iterator[EmbeddedPostgres]:
     path = Path(tempfile.mkdtemp(prefix="mc-", dir="/tmp"))
     path.chmod(0o755)
     folder = DataFolder(path / "data")
-    server = EmbeddedPostgres(folder, fast=True)
+    server = fast_postgres(folder)
     server.start()
     yield server
     server.stop()

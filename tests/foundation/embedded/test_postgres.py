@@ -150,7 +150,7 @@ def test_what_was_committed_survives_a_kill(folder: DataFolder) -> None:
 
 
 def test_a_lock_file_with_somebody_elses_pid_is_no_obstacle(folder: DataFolder) -> None:
-    server = EmbeddedPostgres(folder, fast=True)
+    server = databases.fast_postgres(folder)
     server.start()
     lock = folder.postgres.resolve() / "postmaster.pid"
     left = lock.read_text().splitlines()
@@ -168,7 +168,7 @@ def test_a_lock_file_with_somebody_elses_pid_is_no_obstacle(folder: DataFolder) 
 
 
 def test_a_second_owner_takes_over_what_already_answers(folder: DataFolder) -> None:
-    first, second = EmbeddedPostgres(folder, fast=True), EmbeddedPostgres(folder, fast=True)
+    first, second = databases.fast_postgres(folder), databases.fast_postgres(folder)
     first.start()
     known = PidFile(folder.pid_file("postgres")).alive()
     second.start()
@@ -182,7 +182,7 @@ def test_a_cluster_whose_making_was_broken_off_is_made_anew(folder: DataFolder) 
     folder.postgres.mkdir()
     (folder.postgres / "PG_VERSION").write_text("18\n")
     (folder.path / "initdb.unfinished").touch()
-    server = EmbeddedPostgres(folder, fast=True)
+    server = databases.fast_postgres(folder)
     server.start()
     assert _ask(server.url("app"), "SELECT 1") == (1,)
     server.stop()
@@ -192,13 +192,13 @@ def test_a_cluster_that_cannot_start_is_reported_and_kept(folder: DataFolder) ->
     folder.postgres.mkdir()
     (folder.postgres / "PG_VERSION").write_text("12\n")
     with pytest.raises(EmbeddedError, match="PostgreSQL did not start"):
-        EmbeddedPostgres(folder, fast=True).start()
+        databases.fast_postgres(folder).start()
     assert (folder.postgres / "PG_VERSION").read_text() == "12\n"
 
 
 def test_a_path_too_long_for_sockets_works(place: Path) -> None:
     folder = DataFolder(place / ("记忆" * 30))
-    server = EmbeddedPostgres(folder, fast=True)
+    server = databases.fast_postgres(folder)
     server.start()
     assert _ask(server.url("app"), "SELECT 1") == (1,)
     server.stop()
@@ -209,7 +209,7 @@ def test_a_path_too_long_for_sockets_works(place: Path) -> None:
 def test_a_folder_that_others_cannot_enter_sends_the_cluster_elsewhere(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     folder = DataFolder(tmp_path / "data")
-    server = EmbeddedPostgres(folder, fast=True)
+    server = databases.fast_postgres(folder)
     server.start()
     assert _ask(server.url("app"), "SELECT 1") == (1,)
     server.stop()
@@ -239,7 +239,7 @@ def test_an_ordinary_user_runs_it_in_their_own_folder(place: Path) -> None:
 
 def _start_and_stop(path: Path) -> str:
     try:
-        server = EmbeddedPostgres(DataFolder(path), fast=True)
+        server = databases.fast_postgres(DataFolder(path))
         server.start()
         answer = _ask(server.url("app"), "SELECT current_user")
         server.stop()
