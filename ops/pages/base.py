@@ -57,7 +57,6 @@ def personal_page(
         return response
 
     for_members = login_required(view)
-    guarded.is_personal_page = True  # type: ignore[attr-defined]  # for a rule test
     return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", guarded)
 
 
