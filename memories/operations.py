@@ -65,7 +65,8 @@ def _learn_single_turn(run: Run, *, user: User, loaded: LoadedTurn) -> Mapping[s
     forget = spoken_requests.carry_out_requests(
         run, user=user, turn=loaded.turn, extraction=extraction
     )
-    skills.learn(run, user=user, turn=loaded.turn)
+    if not extraction.not_to_keep:
+        skills.learn(run, user=user, turn=loaded.turn)
     decided = turn_learning.learn(run, user=user, loaded=loaded, extraction=extraction)
     return turn_batches.result_of(decided, extraction, forget=forget)
 

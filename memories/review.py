@@ -12,7 +12,7 @@ from django.utils import timezone
 from foundation.errors import Conflict, Invalid, NotFound
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus
-from memories.writing import curation, memory_writes, relations, verdict_writes
+from memories.writing import curation, memory_writes, relations, verdict_effects, verdict_writes
 from memories.writing.direct_writes import check_on
 from ops import audit_log
 from ops.accounts import users
@@ -176,7 +176,7 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     if other is not None:
         relations.settle_contradiction(candidate, other)
         if given.decision == "keep_new":
-            relations.supersede(other, by=candidate)
+            verdict_effects.supersede(other, by=candidate)
         elif given.decision == "keep_both" and given.valid_from is not None:
             _end(other, at=given.old_until or given.valid_from)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])

@@ -16,7 +16,7 @@ from memories.files import file_contents, grammar
 from memories.files.changes import Changes, Created, Disputed, Known, find_changes
 from memories.files.grammar import Document, Line, Role, parse
 from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
-from memories.writing import curation, direct_writes, memory_writes
+from memories.writing import curation, direct_writes, memory_writes, verdict_writes
 from memories.writing.direct_writes import MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
 from ops.models import User
@@ -214,15 +214,16 @@ class _Work:
         )
         if waiting.exists():
             return
-        draft = self.edit.texts[one.content, _kind_of(one, self.known)].draft
+        prepared = self.edit.texts[one.content, _kind_of(one, self.known)]
+        draft = prepared.draft
         if memory is not None and not one.kind:
             draft = replace(draft, kind=memory.kind)
-        made = memory_writes.create(
+        made = verdict_writes.propose_replacement(
             draft,
+            prepared.vector,
             user=self.user,
+            of=memory,
             source=SourceInput(origin=Origin.FILE, reference=self.edit.typed.path),
-            status=MemoryStatus.CANDIDATE,
-            conflicts_with=memory,
         )
         self.done.to_review.append(made.public_id)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from conversations.models import Turn
+from foundation.database import statements
 from foundation.providers.base import Vectors
 from memories.extraction.message_reading import habits
 from memories.extraction.message_reading.habits import Step, Workflow
@@ -25,7 +26,7 @@ from memories.forgetting import tombstones
 from memories.indexing import search_index
 from memories.learning import learnability, turn_context
 from memories.models import Arbitration, Kind, Memory, MemoryStatus, Origin, Source
-from memories.writing import memory_writes
+from memories.writing import memory_writes, verdict_effects
 from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
 from ops.accounts import users
@@ -135,6 +136,7 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
         return None
     memory = (
         Memory.visible.select_for_update(of=("self",))
+        .select_related("user")
         .filter(user=user, kind=Kind.SKILL, origin=Origin.EXTRACTED, sources__turn__in=turns)
         .order_by("pk")
         .first()
@@ -147,11 +149,14 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
     memory.confidence = skill.confidence
     memory.data = {**memory.data, **skill.data}
     low = skill.confidence < settings.SKILL_FLOOR
-    if low and memory.status == MemoryStatus.ACTIVE and not memory.pinned:
-        memory.status = MemoryStatus.ARCHIVED
-    elif not low and memory.status == MemoryStatus.ARCHIVED:
+    works_again = not low and memory.status == MemoryStatus.ARCHIVED
+    if works_again:
         memory.status = MemoryStatus.ACTIVE
     memory.save(update_fields=["confidence", "data", "status", "updated_at"])
+    if works_again:
+        memory_writes.announce_change(memory)
+    elif low and memory.status == MemoryStatus.ACTIVE and not memory.pinned:
+        verdict_effects.archive([memory], user=user, at=None)  # search must not find failing steps
     return memory
 
 
@@ -174,20 +179,30 @@ def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | No
     )
     waits = users.settings_of(user).confirm_before_remembering
     status = MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE
-    memory = memory_writes.create(
-        draft, user=user, source=_source(first, turns), status=status, reason="workflow"
+    return memory_writes.create(
+        draft,
+        user=user,
+        source=_source(first, turns),
+        status=status,
+        reason="workflow",
+        verdict=_log_entry(user, first, turns, verdict=Verdict.ADD),
     )
-    _log(memory, first, turns, verdict=Verdict.ADD)
-    return memory
 
 
 def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None:
+    """Add the turns in which the skill worked as sources.
+
+    Unlike other repetitions (`memory_writes.reinforce`), they change neither importance nor
+    confidence: the confidence is counted from the turns.
+    """
     version = memory_writes.current_version(memory)
     known = set(Source.objects.filter(version=version).values_list("turn", flat=True))
     for one in skill.worked:
         if one.turn not in known:
-            memory_writes.add_source(version, source=_source(one, turns))
-            _log(memory, one, turns, verdict=Verdict.SKIP)
+            memory_writes.add_repetition(memory, version, source=_source(one, turns))
+            log = _log_entry(memory.user, one, turns, verdict=Verdict.SKIP)
+            log.memory = memory
+            statements.insert([log])
 
 
 def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
@@ -203,13 +218,14 @@ def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
     )
 
 
-def _log(memory: Memory, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict) -> None:
-    Arbitration.objects.create(
-        user_id=memory.user_id,
-        turn=turns[one.turn],
-        memory=memory,
-        verdict=verdict,
+def _log_entry(
+    user: User, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict
+) -> Arbitration:
+    return verdict_effects.new_log_entry(
+        verdict,
+        user=user,
         candidate_text=one.statement,
         decided_by="rule",
         reasons=["workflow"],
+        turn=turns[one.turn],
     )

@@ -264,7 +264,9 @@ def learn_one(
     arbitrated = _arbitrate(one, known)
     merged = verdict_writes.merged_draft(arbitrated, one.draft) if arbitrated else None
     with run.applying(user):
-        decided = _apply(one, arbitrated, merged=merged) if arbitrated else None
+        # The statement may have been forgotten while the model was asked.
+        holds = arbitrated is not None and one.text.may_teach(one.candidate)
+        decided = _apply(one, arbitrated, merged=merged) if arbitrated and holds else None
         then()
     return decided
 

@@ -20,12 +20,9 @@ from memories.extraction.wording import own_words
 from memories.extraction.wording.languages import TOPICS
 from memories.models import Arbitration, Kind, Memory, MemoryStatus, MemoryVersion
 from memories.retrieval.query import mentioned_dates
-from memories.writing import memory_writes
-from ops import audit_log
+from memories.writing import memory_writes, verdict_effects
 from ops.accounts import users
 from ops.models import User
-from ops.queue import webhook_events
-from ops.queue.webhook_events import Event
 
 # Maximum number of texts that the reader model checks per user and night.
 _MAX_TEXTS = 500
@@ -122,16 +119,10 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=user, pk__in=said)
     still = rows.filter(pk__in=unused_memories(now).values("pk")).order_by("pk")
     found = [memory for memory in still if memory.content == said[memory.pk]]
-    Memory.objects.filter(user=user, pk__in=[one.pk for one in found]).update(
-        status=MemoryStatus.ARCHIVED, archived_at=now, updated_at=now
-    )
-    public_ids = [one.public_id for one in found]
     if found:
+        verdict_effects.archive(found, user=user, at=now)
         memory_writes.drop_cached_counts(user.pk)
-        webhook_events.memories(Event.MEMORY_UPDATED, user_id=user.pk, ids=public_ids)
-    for one in public_ids:
-        audit_log.record_together("memory.archived", subject=user.subject, target=one)
-    return public_ids
+    return [one.public_id for one in found]
 
 
 def unarchive(memory: Memory) -> None:

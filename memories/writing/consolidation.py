@@ -35,7 +35,7 @@ from memories.models import (
     Vector,
 )
 from memories.models.memory import OF_PROJECTS
-from memories.writing import memory_writes
+from memories.writing import memory_writes, verdict_effects
 from memories.writing.memory_writes import Draft
 from ops.accounts import users
 from ops.models import Kind as OperationKind
@@ -71,7 +71,8 @@ class Made:
 def eligible_memories(now: datetime) -> QuerySet[Memory]:
     """Return all users' memories that may be joined: old, rarely used, neither pinned nor disputed.
 
-    Constraints, skills and memories with a limited validity are never joined, nor are project
+    Constraints, skills, memories with a limited validity and those whose removal awaits the user's
+    decision are never joined, nor are project
     memories written by agents: when an agent rewrites such a text, the new text must be recognized
     as its next edition. A joined memory can be joined again after `CONSOLIDATE_AGAIN_DAYS`.
     """
@@ -89,6 +90,7 @@ def eligible_memories(now: datetime) -> QuerySet[Memory]:
         valid_until__isnull=True,
         conflicts_with__isnull=True,
         contested_by__isnull=True,
+        removal_asked_at__isnull=True,
     ).exclude(
         Q(kind__in=(Kind.CONSTRAINT, Kind.SKILL))
         | Q(kind__in=OF_PROJECTS, origin=Origin.AGENT)
@@ -214,11 +216,9 @@ def _vectors_of(pool: Sequence[Memory], *, user: User) -> Mapping[int, Sequence[
 def _apply(proposal: Proposal, user: User) -> Made | None:
     pks = sorted(memory.pk for memory in proposal.memories)
     said = {memory.pk: memory.content for memory in proposal.memories}
-    now = timezone.now()
     locked = Memory.objects.select_for_update(of=("self",)).filter(user=user, pk__in=pks)
-    found = list(
-        locked.filter(pk__in=eligible_memories(now).values("pk")).order_by("created_at", "pk")
-    )
+    eligible = eligible_memories(timezone.now()).values("pk")
+    found = list(locked.filter(pk__in=eligible).order_by("created_at", "pk"))
     if {memory.pk: memory.content for memory in found} != said:
         return None
     inputs = [memory_writes.current_version(memory) for memory in found]
@@ -226,9 +226,7 @@ def _apply(proposal: Proposal, user: User) -> Made | None:
     made.access_count = sum(memory.access_count for memory in found)
     made.last_accessed_at = max(memory.last_accessed_at or memory.created_at for memory in found)
     made.save(update_fields=["access_count", "last_accessed_at", "updated_at"])
-    Memory.objects.filter(user=user, pk__in=pks).update(
-        status=MemoryStatus.ARCHIVED, superseded_by=made, updated_at=now
-    )
+    verdict_effects.fold(found, into=made)
     return Made(made.public_id, tuple(memory.public_id for memory in found))
 
 

@@ -16,7 +16,14 @@ from memories.extraction import masking
 from memories.extraction.masking import masked
 from memories.extraction.wording.languages import ANSWERS, twin_of, without_twins
 from memories.models import Change, Memory, MemoryStatus, Origin
-from memories.writing import archive, direct_writes, memory_writes, relations, verdict_writes
+from memories.writing import (
+    archive,
+    direct_writes,
+    memory_writes,
+    relations,
+    verdict_effects,
+    verdict_writes,
+)
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
 from ops import audit_log, ledger
@@ -109,8 +116,7 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     else:
         other = verdict_writes.relate_contradicted(memory, near=edit.text.vector)
         if other is not None and actor != Origin.USER:
-            memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
-            memory.save(update_fields=["status", "conflicts_with", "updated_at"])
+            verdict_effects.hold_for_review(memory, against=other)
     details = {"fields": sorted(edit.changes)}
     audit_log.record(
         "memory.edited", subject=user.subject, target=memory.public_id, details=details

@@ -257,14 +257,19 @@ def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
         same = same.filter(message=source.message)
     if same.exists():
         return memory
-    add_source(version, source=source)
+    add_repetition(memory, version, source=source)
     memory.importance = min(1.0, memory.importance + 0.05)
     memory.confidence = 1.0 - (1.0 - memory.confidence) * 0.8
     memory.save(update_fields=["importance", "confidence", "updated_at"])
+    return memory
+
+
+def add_repetition(memory: Memory, version: MemoryVersion, *, source: SourceInput) -> None:
+    """Add a source that repeats the memory's current version."""
+    add_source(version, source=source)
     audit_log.record_together(
         "memory.reinforced", subject=memory.user.subject, target=memory.public_id
     )
-    return memory
 
 
 def restore_version(

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 
+from foundation.database import statements
 from foundation.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from memories.indexing import search_index
 from memories.models import Arbitration, Change, Memory, MemoryStatus, Origin
-from memories.writing import memory_writes, relations, similar_memories
+from memories.writing import memory_writes, relations, similar_memories, verdict_effects
 from memories.writing.memory_writes import Draft
 from ops.accounts import users
 from ops.models import Kind, Priority, User
@@ -96,10 +97,10 @@ def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
     The memory is merged into the similar memory that the decision names, and archived; the new
-    version of that memory has the sources of both. If the decision is REVIEW, or would let a text
-    of another origin change a text that the user wrote, or an extracted one change a pinned memory,
-    the memory awaits review instead. A
-    repeated run finds the memory archived or awaiting review, and does nothing.
+    version of that memory has the sources of both. If the decision is REVIEW or would overwrite a
+    protected memory, the memory awaits review instead. Does nothing if one of the two has changed
+    or the memory was pinned since the comparison, or while long-term memory is off. A repeated run
+    finds the memory archived or awaiting review, and does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
     if met is None or decision.verdict in _BOTH_STAY:
@@ -113,23 +114,26 @@ def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
         memory, target = pair.get(written.memory.public_id), pair.get(met.id)
         if memory is None or target is None or not _unchanged(memory, target, written, met):
             return False
-        if decision.verdict in _FOLDED and not _protected(target, memory, decision):
+        if not users.settings_held(user).longterm_enabled:
+            return False
+        is_kept = decision.verdict != Verdict.SKIP and verdict_effects.is_protected(
+            target, origin=memory.origin
+        )
+        if decision.verdict in _FOLDED and not is_kept:
             _merge_into_target(memory, target, draft, decision)
         else:
-            _for_review(memory, target, similarity=met.similarity)
-        _log(memory, target, met, decision)
+            verdict_effects.hold_for_review(memory, against=target)
+            memory_writes.announce_change(memory)
+            memory_writes.announce_change(memory)
+            relations.relate(memory, [(target, Verdict.REVIEW, met.similarity)])
+        statements.insert([_log_entry(memory, target, met, decision)])
     return True
 
 
 def _unchanged(memory: Memory, target: Memory, written: Written, met: Known) -> bool:
     same = memory.content == written.memory.content and target.content == met.content
-    return same and memory.status == target.status == MemoryStatus.ACTIVE
-
-
-def _protected(target: Memory, memory: Memory, decision: Decision) -> bool:
-    by_person = target.origin == Origin.USER and memory.origin != Origin.USER
-    is_pinned = target.pinned and memory.origin == Origin.EXTRACTED  # pinned because it matters
-    return (by_person or is_pinned) and decision.verdict != Verdict.SKIP
+    in_use = memory.status == target.status == MemoryStatus.ACTIVE
+    return same and in_use and not memory.pinned  # the user has pinned it since it was stored
 
 
 def _merge_into_target(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> None:
@@ -138,27 +142,19 @@ def _merge_into_target(memory: Memory, target: Memory, draft: Draft, decision: D
         target, draft, source=None, inputs=[memory_writes.current_version(memory)], change=change,
         reason=", ".join(decision.reasons),
     )  # fmt: skip
-    memory.status, memory.superseded_by = MemoryStatus.ARCHIVED, target
-    memory.save(update_fields=["status", "superseded_by", "updated_at"])
+    verdict_effects.fold([memory], into=target)
 
 
-def _for_review(memory: Memory, target: Memory, *, similarity: float) -> None:
-    memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, target
-    memory.save(update_fields=["status", "conflicts_with", "updated_at"])
-    relations.relate(memory, [(target, Verdict.REVIEW, similarity)])
-
-
-def _log(memory: Memory, target: Memory, met: Known, decision: Decision) -> None:
-    Arbitration.objects.create(
-        user_id=memory.user_id,
+def _log_entry(memory: Memory, target: Memory, met: Known, decision: Decision) -> Arbitration:
+    return verdict_effects.new_log_entry(
+        decision.verdict,
+        user=memory.user,
+        candidate_text=memory.content,
+        decided_by=language_steps.arbiter().name,
+        reasons=(*decision.reasons, "revised"),
         memory=memory,
         target=target,
-        verdict=decision.verdict,
-        candidate_text=memory.content,
-        target_text=met.content,
-        similarity=met.similarity,
-        decided_by=language_steps.arbiter().name,
-        reasons=[reason[:60] for reason in (*decision.reasons, "revised")],
+        known=met,
     )
 
 

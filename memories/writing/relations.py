@@ -8,20 +8,8 @@ from django.db.models import Q, QuerySet
 
 from memories.extraction.arbitration.verdicts import SAME_MATTER
 from memories.extraction.types import Known, OtherVerdict, Verdict
-from memories.indexing import earlier_texts
-from memories.models import (
-    Memory,
-    MemoryStatus,
-    MemoryVersion,
-    Origin,
-    Relation,
-    RelationKind,
-    Source,
-    TargetKind,
-)
-from ops import audit_log
-from ops.queue import webhook_events
-from ops.queue.webhook_events import Event
+from memories.models import Memory, MemoryStatus, Relation, RelationKind, Source
+from memories.writing import verdict_effects
 
 # The relation that each verdict implies if both memories are kept.
 _IMPLIED = {
@@ -128,30 +116,13 @@ def apply_other_verdicts(
             continue
         verdict = one.verdict
         if verdict == Verdict.REPLACE and _gives_way(other, to=memory):
-            supersede(other, by=memory)
+            verdict_effects.supersede(other, by=memory)
             superseded.append(other.public_id)
             continue
         verdict = Verdict.REVIEW if verdict == Verdict.REPLACE else verdict
         side_by_side.append((other, verdict, compared[one.id].similarity))
     relate(memory, side_by_side)
     return tuple(superseded)
-
-
-def supersede(loser: Memory, *, by: Memory) -> None:
-    """Mark `loser` as replaced by the memory `by`.
-
-    Other memories that conflict with `loser` conflict with `by` from then on.
-    """
-    version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
-    if version is not None:
-        earlier_texts.index_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
-    loser.status, loser.superseded_by, loser.archived_at = MemoryStatus.SUPERSEDED, by, None
-    loser.save(update_fields=["status", "superseded_by", "archived_at", "updated_at"])
-    audit_log.record_together("memory.superseded", subject=by.user.subject, target=loser.public_id)
-    webhook_events.memories(Event.MEMORY_UPDATED, user_id=by.user_id, ids=[loser.public_id])
-    Memory.objects.filter(user=by.user_id, conflicts_with=loser).exclude(pk=by.pk).update(
-        conflicts_with=by
-    )
 
 
 def settle_contradiction(memory: Memory, other: Memory) -> None:
@@ -194,4 +165,5 @@ def unsettled_with(memory: Memory) -> Memory | None:
 def _gives_way(other: Memory, *, to: Memory) -> bool:
     known = other.status in (MemoryStatus.ACTIVE, MemoryStatus.ARCHIVED)
     in_use = to.status == MemoryStatus.ACTIVE and known
-    return in_use and not other.pinned and (other.origin != Origin.USER or to.origin == Origin.USER)
+    # The new text isn't about this memory in the first place, so it never replaces a pinned one.
+    return in_use and not (other.pinned or verdict_effects.is_protected(other, origin=to.origin))

@@ -25,7 +25,14 @@ from memories.models import (
     Origin,
     Project,
 )
-from memories.writing import archive, memory_writes, model_revision, relations, similar_memories
+from memories.writing import (
+    archive,
+    memory_writes,
+    model_revision,
+    relations,
+    similar_memories,
+    verdict_effects,
+)
 from memories.writing.memory_writes import Draft, SourceInput
 from ops.models import User
 
@@ -106,7 +113,7 @@ def apply(
         target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
     if target is not None and draft.origin == Origin.USER and verdict in _INTO_TARGET:
         _accept(target)
-    log = _log(arbitrated, target=target, verdict=verdict, user=user, turn=turn)
+    log = _log_entry(arbitrated, target=target, verdict=verdict, user=user, turn=turn)
     if verdict == Verdict.SKIP and target is not None:
         told = replace(source, quote=source.quote or draft.content)
         memory, result = memory_writes.reinforce(target, source=told), "skipped"
@@ -176,6 +183,27 @@ def decide_and_apply(
     return decided
 
 
+def propose_replacement(
+    draft: Draft, near: Vectors, *, user: User, of: Memory | None, source: SourceInput
+) -> Memory:
+    """Store a text that awaits the user's decision on whether it replaces the memory `of`.
+
+    No arbiter is asked, because the caller knows which memory the text is about. `of` is None if
+    that memory no longer exists.
+    """
+    known: list[Known] = []
+    decision = Decision(Verdict.ADD)
+    if of is not None:
+        stored = search_index.stored_vector(of)
+        similarity = 0.0 if stored is None else min(1.0, max(0.0, float(near @ stored)))
+        known = [
+            Known(of.public_id, of.kind, of.content, similarity, status=of.status, origin=of.origin)
+        ]
+        decision = Decision(Verdict.REVIEW, of.public_id)
+    arbitrated = Arbitrated(model_revision.candidate_of(draft), known, decision, "rule")
+    return apply(arbitrated, draft, user=user, source=source, always_review=True).memory
+
+
 def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memory | None:
     """Relate `memory` to an active memory that it contradicts; return that memory, or None.
 
@@ -214,15 +242,29 @@ def _checked(arbitrated: Arbitrated, *, user: User, origin: str) -> tuple[Verdic
     )
     if target is None or target.content != known.content:
         return (Verdict.ADD, None)
-    overheard = origin == Origin.EXTRACTED and target.origin == Origin.USER
-    meant = arbitrated.candidate.corrects or arbitrated.candidate.explicit
-    named = arbitrated.candidate.overrules or arbitrated.candidate.explicit
-    kept = (overheard and not meant) or (
-        target.pinned and origin == Origin.EXTRACTED and not named  # pinned because it matters
+    if decision.verdict in _INTO_TARGET and _is_out_of_use(target, decision.verdict):
+        return (Verdict.ADD, None)
+    candidate = arbitrated.candidate
+    is_protected = verdict_effects.is_protected(
+        target,
+        origin=origin,
+        is_meant=candidate.corrects or candidate.explicit,
+        is_named=bool(candidate.overrules) or candidate.explicit,
     )
-    if kept and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
+    if is_protected and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
         return (Verdict.REVIEW, target)
     return (decision.verdict, target)
+
+
+def _is_out_of_use(target: Memory, verdict: Verdict) -> bool:
+    """Return True if the new text would be lost in a memory that was put out of use since.
+
+    A disabled memory prevents its repetition, but never gets another text.
+    """
+    if target.status == MemoryStatus.DISABLED:
+        return verdict != Verdict.SKIP
+    is_archived = target.status == MemoryStatus.ARCHIVED and target.archived_at is None
+    return is_archived or target.status == MemoryStatus.SUPERSEDED
 
 
 def _accept(target: Memory) -> None:
@@ -287,7 +329,7 @@ def _link(memory: Memory, target: Memory | None, verdict: Verdict, arbitrated: A
     relations.support(memory, supports, known=arbitrated.known)
 
 
-def _log(
+def _log_entry(
     arbitrated: Arbitrated,
     *,
     target: Memory | None,
@@ -295,17 +337,15 @@ def _log(
     user: User,
     turn: Turn | None,
 ) -> Arbitration:
-    known = arbitrated.target
-    return Arbitration(
+    return verdict_effects.new_log_entry(
+        verdict,
         user=user,
+        candidate_text=arbitrated.candidate.content,
+        decided_by=arbitrated.decided_by,
+        reasons=arbitrated.decision.reasons,
         turn=turn,
         target=target,
-        verdict=verdict,
-        candidate_text=arbitrated.candidate.content,
-        target_text=known.content if known and target else "",
-        similarity=known.similarity if known else None,
-        decided_by=arbitrated.decided_by,
-        reasons=[reason[:60] for reason in arbitrated.decision.reasons],
+        known=arbitrated.target,
     )
 
 

@@ -27,8 +27,8 @@ from memories.pages.explanation import related_to
 from memories.writing import consolidation, memory_writes
 from ops.access import as_user
 from ops.accounts import users
+from ops.models import AuditEvent, Operation, Status, User
 from ops.models import Kind as OperationKind
-from ops.models import Operation, Status, User
 from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.killing import Kill, revive
@@ -86,6 +86,8 @@ def test_old_similar_memories_become_one(alice: User, texts: Sequence[str], text
     for original in originals:
         original.refresh_from_db()
         assert (original.status, original.superseded_by) == (MemoryStatus.ARCHIVED, made)
+    archived = AuditEvent.objects.get(action="memory.archived").details["ids"]
+    assert archived == [original.public_id for original in originals]
 
 
 def test_the_page_of_what_was_made_names_what_it_was_made_of(alice: User) -> None:
@@ -121,6 +123,7 @@ def test_a_dry_run_only_says_what_would_be_joined(alice: User) -> None:
         {"status": MemoryStatus.CANDIDATE},
         {"created_at": timezone.now() - timedelta(days=29)},
         {"valid_until": timezone.now() + timedelta(days=9)},
+        {"removal_asked_at": timezone.now()},
     ],
 )
 def test_what_is_pinned_used_new_or_a_constraint_stays(alice: User, fields: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from memories.indexing import search_index
 from memories.indexing.earlier_texts import MOST
 from memories.models import Change, Fragment, LexicalEntry, Memory, TargetKind, Vector
 from memories.recall.search import prepare_query, search
-from memories.writing import memory_writes, relations
+from memories.writing import memory_writes, verdict_effects
 from memories.writing.memory_writes import Draft
 from ops.access import as_user
 from ops.models import User
@@ -121,7 +121,7 @@ def test_who_takes_the_place_of_another_memory_is_found_by_its_text(alice: User)
     loser = make_memory(alice, "Rents a flat on Vexhal Street")
     winner = make_memory(alice, "Bought a houseboat")
     with as_user(alice):
-        relations.supersede(loser, by=winner)
+        verdict_effects.supersede(loser, by=winner)
 
     assert found(alice, "Vexhal")["Bought a houseboat"] > 0.5
 

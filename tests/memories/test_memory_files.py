@@ -155,6 +155,8 @@ def test_where_both_changed_a_person_decides(alice: User) -> None:
     waiting = Memory.objects.get(status=MemoryStatus.CANDIDATE)
     assert done.to_review == [waiting.public_id] and done.updated == []
     assert (waiting.content, waiting.conflicts_with) == ("Lives in Porto", memory)
+    assert waiting.relations.get(kind="contradicts").other == memory
+    assert waiting.arbitrations.get().verdict == "REVIEW"
     assert "Faro" in shown(alice) and "Porto" not in shown(alice)
 
 

@@ -14,7 +14,7 @@ from memories.extraction.message_reading.habits import workflow_confidence, work
 from memories.forgetting import memory_forgets as known
 from memories.models import Kind, Memory, MemoryStatus, Source
 from ops.accounts import users
-from ops.models import Status
+from ops.models import AuditEvent, Status
 from ops.queue import worker
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +91,7 @@ def test_failures_lower_it_until_it_is_archived(conversation: Conversation) -> N
     ask(conversation, ASKED[2], [FLIGHT[0] | {"ok": False}])
     assert (skill().confidence, skill().status) == (0.29, MemoryStatus.ARCHIVED)
     assert skill().data["failures"] == 2
+    assert AuditEvent.objects.get(action="memory.archived").target == skill().public_id
     for text in ASKED:
         ask(conversation, text)
     assert skill().status == MemoryStatus.ACTIVE
