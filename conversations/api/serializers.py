@@ -33,14 +33,12 @@ from memcenter.rest.fields import (
     constrained,
 )
 from memcenter.rest.openapi import Accepted
-from memories.models import Kind
+from memories.writing.memory_writes import KIND_NAMES
 from ops.transfer.exports import FORMATS
 
 _UTTERED = {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS, "pattern": NO_BLANK}
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
-# The API also accepts four alternative names of kinds; `memory_writes.check_kind` translates them.
-_KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 _NAMED_BY = {
     "memory": "memory_id",
     "message": "message_id",
@@ -178,7 +176,7 @@ class ContextInput(Personal):
     conversation_kind = OneOf(choices=ConversationKind.choices, required=False, allow_null=True)
     project_key = Text(required=False, allow_null=True, max_length=100)
     project_name = Text(required=False, allow_null=True, max_length=200)
-    kinds = serializers.ListField(child=OneOf(choices=_KINDS), required=False, max_length=20)
+    kinds = serializers.ListField(child=OneOf(choices=KIND_NAMES), required=False, max_length=20)
     token_budget = StrictInteger(required=False, allow_null=True, min_value=100, max_value=32_000)
     top_k = StrictInteger(required=False, allow_null=True, min_value=1, max_value=50)
     include_window = Flag(required=False)

@@ -30,12 +30,11 @@ from memcenter.rest.fields import (
     constrained,
 )
 from memories.files.grammar import ROOT
-from memories.models import Kind, MemoryStatus, Origin
+from memories.models import MemoryStatus, Origin
 from memories.recall.searchable_texts import TYPES
 from memories.review import DECISIONS
+from memories.writing.memory_writes import KIND_NAMES
 
-# The API also accepts the kind names of the reference documents; services translate them.
-KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 SORTS = ("created_at", "updated_at", "importance", "confidence", "access_count")
 NULLABLE_SORTS = ("last_accessed_at", "occurred_at")
 ACTIONS = (
@@ -82,14 +81,16 @@ class PlainSearch(Personal):
 
 class SearchQuery(PlainSearch, Between):
     project_key = Text(required=False, max_length=100)
-    kind = OneOf(choices=KINDS, required=False)
+    kind = OneOf(choices=KIND_NAMES, required=False)
     tag = Text(required=False, max_length=50)
     status = OneOf(choices=MemoryStatus.choices, required=False)
 
 
 class MemoryQuery(Between):
     query = Text(required=False, max_length=1_000)
-    kind = QueryWords(among=KINDS, required=False, help_text="One or several, separated by commas.")
+    kind = QueryWords(
+        among=KIND_NAMES, required=False, help_text="One or several, separated by commas."
+    )
     tag = Text(required=False, max_length=50)
     status = OneOf(choices=[*MemoryStatus.values, "deleted"], required=False)
     project_key = Text(required=False, max_length=100)
@@ -119,7 +120,7 @@ class _MemoryFields(serializers.Serializer[Any]):
 
 class MemoryItem(_MemoryFields):
     content = Prose(max_length=settings.MAX_MEMORY_CHARS)
-    kind = OneOf(choices=KINDS, required=False, allow_null=True)
+    kind = OneOf(choices=KIND_NAMES, required=False, allow_null=True)
     project_key = ProjectKey(required=False, allow_null=True)
     agent_id = Text(required=False, allow_blank=True, max_length=200)
     app_id = Text(required=False, allow_blank=True, max_length=200)
@@ -154,7 +155,7 @@ class MemoryBatch(Personal):
 
 class MemoryChange(_MemoryFields, Personal):
     content = Prose(required=False, max_length=settings.MAX_MEMORY_CHARS)
-    kind = OneOf(choices=KINDS, required=False)
+    kind = OneOf(choices=KIND_NAMES, required=False)
     status = OneOf(choices=(MemoryStatus.ACTIVE, MemoryStatus.DISABLED), required=False)
     pinned = Flag(required=False)
 
@@ -338,7 +339,7 @@ class IngestedText(Owned):
         " Default: MEMCENTER_DEFAULT_PROJECT.",
     )
     project_name = Text(required=False, allow_null=True, min_length=1, max_length=200)
-    content_type = OneOf(choices=KINDS)
+    content_type = OneOf(choices=KIND_NAMES)
     content = Prose(max_length=settings.MAX_INGEST_CHARS)
     summary = Text(required=False, allow_blank=True, max_length=settings.MAX_MEMORY_CHARS)
     tags = Texts(required=False, max_text=50, max_length=20)
@@ -353,16 +354,16 @@ class AgentSearch(Owned):
     query = Prose(max_length=8_000, help_text="The question, in plain words.")
     project_key = Text(required=False, max_length=100)
     project_name = Text(required=False, max_length=200)
-    content_type = OneOf(choices=KINDS, required=False)
-    scope = OneOf(choices=("all", *KINDS), required=False)
+    content_type = OneOf(choices=KIND_NAMES, required=False)
+    scope = OneOf(choices=("all", *KIND_NAMES), required=False)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=100)
 
 
 class Timeline(Owned, Between):
     project_key = Text(required=False, max_length=100)
     project_name = Text(required=False, max_length=200)
-    content_type = OneOf(choices=KINDS, required=False)
-    scope = OneOf(choices=("all", *KINDS), required=False)
+    content_type = OneOf(choices=KIND_NAMES, required=False)
+    scope = OneOf(choices=("all", *KIND_NAMES), required=False)
 
 
 class AgentFetch(Owned):

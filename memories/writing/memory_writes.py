@@ -47,6 +47,9 @@ from ops.queue import webhook_events
 from ops.queue.webhook_events import Event
 
 MAX_TAG = 50  # characters
+# The API also accepts the names that kinds have in the reference documents.
+_OTHER_NAMES = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
+KIND_NAMES = (*Kind.values, *_OTHER_NAMES)
 
 
 @dataclass(frozen=True)
@@ -380,8 +383,7 @@ def check_kind(value: str) -> str:
 
     For example, PROFILE is another name for preference. Raise `Invalid` if the kind is unknown.
     """
-    words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
-    kind = words.get(value, value)
+    kind = _OTHER_NAMES.get(value, value)
     if kind not in Kind.values:
         raise Invalid.field("kind", f"Must be one of {', '.join(Kind.values)}.")
     return kind
