@@ -99,7 +99,7 @@ def operation_by(public_id: str) -> Operation:
 
 
 def receipt_of(operation: Operation) -> Receipt:
-    found = Receipt.objects.filter(operation=operation).first()
+    found = Receipt.objects.filter(operation=operation).select_related("operation").first()
     if found is None:
         raise NotFound("This operation has no receipt.")
     return found

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, Shape, SomeOf, Text
+from ops import models
+from ops.disk import disk_erasure
 from ops.models import Kind, Scope, Status, Theme
 from ops.queue.webhook_events import Event
 
@@ -282,8 +286,8 @@ class DataFolder(Shape):
 
 
 class Receipt(Shape):
-    receipt_id = serializers.CharField()
-    op_id = serializers.CharField()
+    receipt_id = serializers.CharField(source="public_id")
+    op_id = serializers.CharField(source="operation.public_id")
     scope = serializers.CharField()
     subject = serializers.UUIDField(allow_null=True)
     requested_at = serializers.DateTimeField()
@@ -307,3 +311,12 @@ class Receipt(Shape):
     data_folder = DataFolder()
     previous_hash = serializers.CharField()
     hash = serializers.CharField()
+
+    @classmethod
+    def of(cls, receipt: models.Receipt) -> dict[str, Any]:
+        """Render a receipt with the result of the erasure from the disk.
+
+        Except for the operation's primary key, this includes every column that the receipt's hash
+        covers.
+        """
+        return cls.show(receipt, data_folder=disk_erasure.result_of(receipt))

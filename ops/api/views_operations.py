@@ -33,7 +33,6 @@ from ops import selectors
 from ops.access import as_system
 from ops.accounts import keys
 from ops.api import serializers
-from ops.disk import disk_erasure
 from ops.models import ApiKey, Operation, Scope, Status, User
 from ops.queue import outbox
 
@@ -192,8 +191,8 @@ class OperationReceiptView(MemcenterView):
         without_key=TOKEN,
     )
     def get(self, call: Call, op_id: str) -> Response:
-        operation = selectors.operation_by(op_id)
-        return Response(disk_erasure.describe_receipt(selectors.receipt_of(operation), op_id=op_id))
+        receipt = selectors.receipt_of(selectors.operation_by(op_id))
+        return Response(serializers.Receipt.of(receipt))
 
 
 class OperationEventsView(MemcenterView):

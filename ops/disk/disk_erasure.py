@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -52,17 +52,16 @@ class DiskResult:
     """The result of the erasure from the disk, which is shown with a receipt.
 
     `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files aren't in the data
-    folder, so nothing is known about them) or `unknown` (a receipt of an earlier version).
+    folder, so nothing is known about them) or `unknown` (a receipt of an earlier version). `scan`
+    maps `files`, `bytes` and `found` to numbers, or to None if the files weren't scanned.
     `event_hash` is the hash of the event in the audit log that records the result, or "" if that
     event isn't sealed yet.
     """
 
     status: str
     until: datetime | None = None
-    at: datetime | None = None
-    files: int | None = None
-    bytes: int | None = None
-    found: int | None = None
+    gone_at: datetime | None = None
+    scan: Mapping[str, int | None] | None = None
     event_hash: str = ""
 
 
@@ -95,35 +94,13 @@ def result_of(receipt: Receipt) -> DiskResult:
     if event is None:
         return DiskResult("waiting", until=datetime.fromisoformat(receipt.disk[UNTIL]))
     seal = AuditSeal.objects.filter(event=event.pk).first()
-    how = {name: event.details.get(name) for name in ("files", "bytes", "found")}
-    status = "gone" if event.action == GONE else "too_large"
-    return DiskResult(status, at=event.at, event_hash=bytes(seal.hash).hex() if seal else "", **how)
-
-
-def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
-    """Return the receipt and the result of the erasure from the disk, as values for JSON.
-
-    Except for the operation's primary key, the values include every column that the receipt's hash
-    covers.
-    """
-    line = result_of(receipt)
-    names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
-    return {
-        "receipt_id": receipt.public_id,
-        "op_id": op_id,
-        **{name: getattr(receipt, name) for name in (*names, "chosen")},
-        "data_folder": {
-            "status": line.status,
-            "until": line.until,
-            "gone_at": line.at if line.status == "gone" else None,
-            "scan": {"files": line.files, "bytes": line.bytes, "found": line.found}
-            if line.at
-            else None,
-            "event_hash": line.event_hash,
-        },
-        "previous_hash": receipt.previous_hash,
-        "hash": receipt.hash,
-    }
+    is_gone = event.action == GONE
+    return DiskResult(
+        "gone" if is_gone else "too_large",
+        gone_at=event.at if is_gone else None,
+        scan={name: event.details.get(name) for name in ("files", "bytes", "found")},
+        event_hash=bytes(seal.hash).hex() if seal else "",
+    )
 
 
 @handles(Kind.ERASE_DISK, is_long=True)

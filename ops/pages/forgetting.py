@@ -26,6 +26,7 @@ from foundation.errors import Conflict, NotFound
 from ops import registry, selectors
 from ops.access import as_system
 from ops.accounts import keys, users
+from ops.api import serializers
 from ops.disk import disk_erasure
 from ops.disk.disk_erasure import DiskResult
 from ops.forgetting import person_forgets
@@ -258,7 +259,7 @@ def receipt_download(request: HttpRequest, receipt_id: str) -> HttpResponse:
 
 
 def receipt_file(receipt: Receipt) -> HttpResponse:
-    values = disk_erasure.describe_receipt(receipt, op_id=receipt.operation.public_id)
+    values = serializers.Receipt.of(receipt)
     response = JsonResponse(values, json_dumps_params={"indent": 2, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="{receipt.public_id}.json"'
     return response

@@ -121,7 +121,8 @@ def test_nothing_is_left_in_any_file_and_the_receipt_says_so(
     call_command("erase_disk")
     assert held(texts) == set() and held([KEPT]) == {KEPT[:50]}
     now = line()
-    assert (now.status, now.found) == ("gone", 0) and now.files and now.bytes
+    assert now.status == "gone" and now.scan is not None
+    assert now.scan["found"] == 0 and now.scan["files"] and now.scan["bytes"]
     assert now.event_hash and audit_chain.first_break() is None
     assert not DiskTrace.objects.exists() and not DiskKey.objects.exists()
     assert rows_of(mallory) == kept
@@ -296,8 +297,9 @@ def test_a_folder_that_is_too_large_is_told_of(texts: list[str]) -> None:
     finally:
         settings.DISK_ERASURE_MAX_MB = before
     now = line()
-    assert now.status == "too_large" and (now.bytes or 0) > 1_000_000
-    assert now.found is None and not DiskTrace.objects.exists()
+    assert now.status == "too_large" and now.scan is not None
+    assert (now.scan["bytes"] or 0) > 1_000_000
+    assert now.scan["found"] is None and not DiskTrace.objects.exists()
 
 
 def test_where_the_database_is_elsewhere_the_receipt_says_that_nothing_is_known(
