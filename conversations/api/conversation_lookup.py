@@ -19,6 +19,7 @@ from foundation import ids
 from foundation.errors import Conflict, Invalid, NotFound
 from memcenter.rest.endpoint import CREATE, PRETEND, Call, ParsedRequest
 from memcenter.rest.idempotency import UnstoredResponse
+from memcenter.rest.responses import accepted_response
 from ops.models import Operation, User
 
 Thread = Conversation | TemporaryConversation
@@ -148,10 +149,6 @@ def _forget_or_clear(
         requested_by_key=call.key_id,
     )
     return accepted_response(operation)
-
-
-def accepted_response(operation: Operation) -> Response:
-    return Response({"status": "accepted", "op_id": operation.public_id}, status=202)
 
 
 def write_response(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:

@@ -34,6 +34,7 @@ from memcenter.rest.fields import (
 )
 from memcenter.rest.openapi import Accepted
 from memories.writing.memory_writes import KIND_NAMES
+from ops.api.serializers import ForgetOutcome
 from ops.transfer.exports import FORMATS
 
 _UTTERED = {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS, "pattern": NO_BLANK}
@@ -305,7 +306,7 @@ class MessageRemoval(OneMessage):
 # --- answers ----------------------------------------------------------------------------------
 
 
-class ForgetAnswer(Accepted):
+class ForgetAnswer(Accepted, ForgetOutcome):
     """An accepted request to forget.
 
     The lists are present only if the request has `about`: `memory_ids` are the forgotten memories,
@@ -317,24 +318,17 @@ class ForgetAnswer(Accepted):
     op_id = serializers.CharField(
         allow_null=True, help_text="Only if something is being forgotten (accepted)."
     )
-    memory_ids = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="The forgotten memories, or with needs_choice those that may be meant.",
-    )
-    message_ids = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Messages that contain it. They are kept.",
-    )
-    also_ids = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Other memories of the same messages. They are kept: ask whether to forget them.",
-    )
+    likely_ids = None  # type: ignore[assignment] # leaves the field out
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields; unlike in a `ForgetOutcome`, all lists are optional."""
+        fields = super().get_fields()
+        for name in ("memory_ids", "message_ids"):
+            fields[name].required = False
+        return fields
 
 
-class ForgetQuestion(Shape):
+class ForgetQuestion(ForgetOutcome):
     """The response if nothing has been forgotten yet.
 
     If `status` is `needs_choice`, ask the user which of the listed items to forget, and call again
@@ -343,8 +337,7 @@ class ForgetQuestion(Shape):
     """
 
     status = serializers.ChoiceField(choices=("needs_choice", "nothing_found"))
-    memory_ids = serializers.ListField(child=serializers.CharField())
-    message_ids = serializers.ListField(child=serializers.CharField())
+    likely_ids = also_ids = op_id = None  # type: ignore[assignment] # leaves the fields out
 
 
 class Recorded(Shape):

@@ -9,7 +9,7 @@ from django.http import FileResponse, HttpResponseNotModified
 from rest_framework.response import Response
 
 from conversations.api import conversation_lookup, serializers
-from conversations.api.conversation_lookup import accepted_response, stored_conversation
+from conversations.api.conversation_lookup import stored_conversation
 from conversations.forgetting import message_forgets
 from conversations.importing import file_import
 from memcenter.rest.base import MemcenterView
@@ -18,7 +18,7 @@ from memcenter.rest.fields import Personal
 from memcenter.rest.idempotency import UnstoredResponse
 from memcenter.rest.openapi import Accepted
 from memcenter.rest.parsers import OrjsonParser, TakesUploads, UploadParser
-from memcenter.rest.responses import not_modified
+from memcenter.rest.responses import accepted_response, not_modified
 from memories import projects
 from memories import selectors as memory_selectors
 from memories.forgetting import memory_forgets, spoken_requests

@@ -25,6 +25,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from foundation.errors import ApplicationError, Conflict, NotFound, ProviderError, Stale
+from ops.models import Operation
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,10 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
     if took_too_long or isinstance(error, OperationalError | InterfaceError | RedisError):
         return Response(body("unavailable", "A store can't be reached; try again."), status=503)
     return Response(body("unavailable", "Something went wrong on our side."), status=500)
+
+
+def accepted_response(operation: Operation) -> Response:
+    return Response({"status": "accepted", "op_id": operation.public_id}, status=202)
 
 
 def error_of(error: Exception) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.openapi import Accepted
 from memcenter.rest.pagination import NEWEST, Order
-from memcenter.rest.responses import error_of
+from memcenter.rest.responses import accepted_response, error_of
 from memories import portrait, project_documents, review, selectors, weekly_changes
 from memories.api import rendering, response_shapes, serializers
 from memories.forgetting import memory_forgets
@@ -236,7 +236,7 @@ class LongTermMemoryView(MemcenterView):
         operation = memory_forgets.forget_memory(
             user=call.user, memory=memory, requested_by_key=call.key_id
         )
-        return Response({"status": "accepted", "op_id": operation.public_id}, status=202)
+        return accepted_response(operation)
 
 
 _NEWEST = Order("id")

@@ -216,10 +216,13 @@ class ImportReport(Shape):
 
 
 class ForgetOutcome(Shape):
-    """The result of "forget that …" in a turn, as ids only."""
+    """The result of a request to forget, such as "forget that …" in a turn, as ids only."""
 
     status = serializers.ChoiceField(choices=("forgotten", "needs_choice", "nothing_found"))
-    memory_ids = serializers.ListField(child=serializers.CharField())
+    memory_ids = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The forgotten memories, or with needs_choice those that may be meant.",
+    )
     message_ids = serializers.ListField(
         child=serializers.CharField(),
         help_text="Messages that contain it. They are kept until they are chosen.",
@@ -232,7 +235,7 @@ class ForgetOutcome(Shape):
     also_ids = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Other memories of the same messages. They are kept until they are chosen.",
+        help_text="Other memories of the same messages. They are kept: ask whether to forget them.",
     )
     op_id = serializers.CharField(
         required=False, help_text="The operation that forgets it, if there is one."
