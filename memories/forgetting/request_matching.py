@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from foundation.text import segment
 from memories.extraction.arbitration import pairs
+from memories.extraction.requests.commands import may_not_be_order
 from memories.extraction.wording.chinese_subjects import names
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import names_in, people_in
@@ -49,13 +50,10 @@ _INTENDS = re.compile(
     r"|想(?![念起到])|打算|计划|希望|梦想|攒钱|目标|念头",
     re.IGNORECASE,
 )
-# Matches a request that names its subject only as a question, such as "where I work", and a
-# question or reminder about forgetting, which isn't an order: "have you forgotten my boss?"
+# Matches a request that names its subject only as a question, such as "where I work".
 _ASKS = re.compile(
     r"\b(?:where (?:i|we|he|she|they|my)(?! (?:said|told|mentioned|wrote))|how (?:much|many|old) "
-    r"|who (?:i|my)\b|(?:have|did) you (?:already )?forg[eo]t(?:ten)?\b"
-    r"|don['’]?t (?:you )?forget\b)"
-    r"|在哪|哪里|哪儿|是谁|跟谁|和谁|多少钱|忘了[吗吧没]?[？?]|别忘",
+    r"|who (?:i|my)\b)|在哪|哪里|哪儿|是谁|跟谁|和谁|多少钱",
     re.IGNORECASE,
 )
 _SAME_RELATIVE = {
@@ -314,11 +312,12 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
     not prefer another memory. In addition, the memory must share more words with the request than
     any other memory ("forget coffee" is never clear if two memories mention coffee). If it contains
     less than half of the request's words, the reader model must be sure. The request must not
-    name its subject as a question ("where I work"), and the two texts must not be about different
+    name its subject as a question ("where I work"), ask not to forget something, or perhaps only
+    ask whether it is forgotten (`may_not_be_order`). The two texts must not be about different
     people (`_is_of_someone_else`). Unless the reader model is sure, a memory that is a denial or an
     intention is only a match if the request is one as well.
     """
-    if not ranked or _ASKS.search(request):
+    if not ranked or _ASKS.search(request) or may_not_be_order(request):
         return None
     best, others = ranked[0], ranked[1:]
     alone = best.probability * math.prod(1 - one.probability for one in others)

@@ -85,6 +85,9 @@ def test_without_a_word_of_forgetting_nothing_goes_before_it_was_asked(
         ("My mother always forgets to turn off the gas", "Mother has gas at home"),
         ("我妈总是忘记关煤气", "妈妈家是煤气罐"),
         ("have you forgotten that my boss is leaving in june", "My boss is leaving in June"),
+        ("Have you already forgotten my boss is leaving", "My boss is leaving in June"),
+        ("Forget my boss, and don’t forget my sister", "My boss is leaving in June"),
+        ("我的生日你忘了？", "生日是6月3日"),
     ],
 )
 def test_what_names_its_subject_by_a_question_or_orders_nothing_is_never_clear(
@@ -247,7 +250,11 @@ def test_what_shares_nothing_is_not_in_the_question(alice: User) -> None:
 
 @pytest.mark.parametrize(
     ("request_", "memory"),
-    [("Forget that I have a motorbike.", "Lives in Leeds"), ("忘掉我会滑雪", "对花生过敏")],
+    [
+        ("Forget that I have a motorbike.", "Lives in Leeds"),
+        ("忘掉我会滑雪", "对花生过敏"),
+        ("Don’t forget that I live in Leeds", "Lives in Leeds"),
+    ],
 )
 def test_where_nothing_is_like_it_that_is_said(alice: User, request_: str, memory: str) -> None:
     told(alice, memory)

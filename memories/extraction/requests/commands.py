@@ -64,8 +64,19 @@ def only_asks_to_recall(text: str) -> bool:
 
 def only_asks_not_to_forget(text: str) -> bool:
     """Return whether a text asks not to forget something, without other words of forgetting."""
-    rest = _P["not_to_forget"].sub("", text)
-    return rest != text and not speaks_of_forgetting(rest)
+    plain = masking.plain(text)
+    rest = _P["not_to_forget"].sub("", plain)
+    return rest != plain and not speaks_of_forgetting(rest)
+
+
+def may_not_be_order(text: str) -> bool:
+    """Return whether a part of the text asks not to forget, or may ask if a thing is forgotten.
+
+    Examples are "forget my boss, and don't forget the rent" and 我的生日你忘了？ ("have you
+    forgotten my birthday?").
+    """
+    plain = masking.plain(text)
+    return any(_P[name].search(plain) for name in ("not_to_forget", "may_ask_if_forgotten"))
 
 
 def without_openers(text: str) -> str:

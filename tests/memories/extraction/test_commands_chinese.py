@@ -117,6 +117,8 @@ def test_a_wish_not_to_forget_is_never_a_request_to_forget(message: str) -> None
         ("莫忘了给外婆打电话", False),
         ("我上回跟你说过云南退团的事你还记得伐", False),
         ("did you forget about gary?", False),
+        ("have you already forgotten gary", False),
+        ("数学不及格这种黑历史能不能忘了呀", True),
         ("别再记我戒指那个事了", True),
         ("你还记得戒指的事吗？把它忘掉", True),
     ],
