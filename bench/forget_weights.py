@@ -32,6 +32,7 @@ from bench.forget_requests import DATA, Row, read
 from bench.head_fitting import Examples, Plan, joined
 from bench.head_fitting import fitted as fitted_head
 from memories.reader import inputs
+from memories.reader.reading import DATA as READER
 from memories.reader.reading import MEANT_SCORE, Model
 from memories.reader.state_head import MEANT, StateHead
 from memories.reader.statements import sigmoid
@@ -90,7 +91,7 @@ def main() -> None:
     for name, weight in zip(names, weights, strict=True):
         print(f'    "{name}": {weight:.2f},')
     if options.write:
-        fitted_head(joined(list(of_set.values())), PLAN).save(MEANT)
+        fitted_head(joined(list(of_set.values())), PLAN).save(READER / MEANT)
 
 
 def _asked(name: str, model: Model) -> Iterator[Asked]:

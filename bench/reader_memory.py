@@ -46,6 +46,7 @@ def emptied(module):
 
     class Model:
         def __init__(self):
+            self.folder = module.DATA
             signs = [chr(code) for code in range(32, 127)]
             pieces = ["<s>", "<pad>", "</s>", "<unk>", *signs]
             self.tokenizer = Tokenizer.of(pieces, [0.0] * len(pieces), {})

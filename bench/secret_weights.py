@@ -32,7 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import head_fitting, secret_head
 from bench.forget_weights import fitted
 from bench.secret_screening import SETS, Row, rows
-from memories.reader.reading import Model, Reader
+from memories.reader.reading import DATA, Model, Reader
+from memories.reader.state_head import SECRETS
 from memories.screening import learned_secrets, secret_judge, secret_search
 from memories.screening.secret_judge import FEATURES, Candidate, Words
 
@@ -113,7 +114,7 @@ def main(arguments: Sequence[str]) -> None:
         )
     )
     if options.write:
-        head_fitting.fitted(head_fitting.joined(tokens), secret_head.PLAN).save()
+        head_fitting.fitted(head_fitting.joined(tokens), secret_head.PLAN).save(DATA / SECRETS)
         words = first_step(matrix, right, counts)
         np.savez_compressed(
             secret_judge.WEIGHTS, words=words.astype(np.float16), signals=second.astype(np.float32)

@@ -110,7 +110,7 @@ def main() -> None:
         print(report(layers, held))
         return
     write(layers, wanted.folder / "reader" / "pairs.onnx")
-    gate.save(wanted.folder / "reader" / MESSAGES.name)
+    gate.save(wanted.folder / "reader" / MESSAGES)
 
 
 def _fold(group: str) -> int:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from memories.extraction.wording.people import pronoun_in
 from memories.reader import inputs
 from memories.reader.reading import Model
-from memories.reader.referents import FEATURES, PATH, Candidates, ReferentHead
+from memories.reader.referents import FEATURES, Candidates, ReferentHead
 from training.labels import Row, Span, read_messages
 
 DATA = Path(__file__).parent / "data" / "messages"
@@ -58,7 +58,7 @@ def main() -> None:
     else:
         folder = wanted.folder / "reader"
         folder.mkdir(parents=True, exist_ok=True)
-        fitted(examples).save(folder / PATH.name)
+        fitted(examples).save(folder)
 
 
 def _examples(rows: Sequence[Row], model: Model) -> Iterator[Example]:

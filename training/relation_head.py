@@ -75,7 +75,7 @@ def main() -> None:
             one = of.of(chosen & held if of is known else chosen)
             before, after = right(one.scores, one), right(one.scores + network(one.inputs), one)
             print(f"{name}, {language}: {before:.3f} -> {after:.3f} of {len(one.answers)}")
-    as_head(fit(known)).save(wanted.folder / "reader" / RELATIONS.name)
+    as_head(fit(known)).save(wanted.folder / "reader" / RELATIONS)
 
 
 def _is_held_out(pair: Pair) -> bool:

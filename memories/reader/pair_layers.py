@@ -16,7 +16,7 @@ from memories.reader.sessions import open_session
 from memories.reader.statements import PAIRS, sigmoid, softmax
 from memories.reader.tokenizer import Token
 
-PATH = Path(__file__).parent / "data" / "pairs.onnx"
+FILE = "pairs.onnx"
 _EDITED = 0.5  # minimum probability at which a token counts as wrong or right
 _SURE = 0.8  # minimum probability of the most certain token of a span
 _SURER = 0.02  # margin by which a later run must exceed an earlier one to be preferred
@@ -45,8 +45,8 @@ class Compared:
 class PairLayers:
     """The two layers with their heads. Thread-safe."""
 
-    def __init__(self, path: Path = PATH) -> None:
-        self._session = open_session(path)
+    def __init__(self, folder: Path) -> None:
+        self._session = open_session(folder / FILE)
         if tuple(self._session.get_modelmeta().custom_metadata_map["pairs"].split()) != PAIRS:
             raise ValueError("The file of the pair layers answers another question.")
 

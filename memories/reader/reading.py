@@ -17,7 +17,7 @@ from memories.reader.inputs import Input, ReadTokens
 from memories.reader.pair_layers import Compared, PairLayers
 from memories.reader.referents import Candidates, Referent, ReferentHead
 from memories.reader.sessions import open_session
-from memories.reader.state_head import MEANT, MESSAGES, RELATIONS, StateHead
+from memories.reader.state_head import MEANT, MESSAGES, RELATIONS, SECRETS, StateHead
 from memories.reader.statements import (
     FLAGS,
     PAIRS,
@@ -36,7 +36,7 @@ from memories.reader.statements import (
 )
 from memories.reader.tokenizer import Tokenizer
 
-PATH = Path(__file__).parent / "data" / "reader.onnx"
+DATA = Path(__file__).parent / "data"
 # Indexes into the scores of a whole text.
 RELATION_SCORES = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
 MEANT_SCORE = RELATION_SCORES.stop  # does a request refer to a memory?
@@ -58,46 +58,19 @@ class PairScores(NamedTuple):
     total: Scores
 
 
-class Model:
-    """The encoder, which computes scores for each token and for the whole text. Thread-safe.
+class Encoder:
+    """The encoder alone, which computes states and scores of texts. Thread-safe."""
 
-    Each `StateHead` is a small network that computes further scores from the encoder's states.
-    """
-
-    def __init__(self, path: Path = PATH, secret_head: StateHead | None = None) -> None:
-        self._session = open_session(path)
+    def __init__(self, folder: Path = DATA) -> None:
+        self.folder = folder
+        self._session = open_session(folder / "reader.onnx")
         about = self._session.get_modelmeta().custom_metadata_map
         expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
         expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
         for name, answers in expected.items():
             if tuple(about[name].split()) != answers:
                 raise ValueError(f"The reader's file answers another question: {name}")
-        self.tokenizer = Tokenizer.load(path.parent, _normal(about))
-        self._secret_head = secret_head or StateHead.load()
-        self._message_head = StateHead.load(MESSAGES)
-        self._relation_head = StateHead.load(RELATIONS)
-        self._meant_head = StateHead.load(MEANT)
-
-    def scores(self, window: Input) -> tuple[Scores, Scores, Scores]:
-        """Return the scores of the tokens, of the whole text and of a correction.
-
-        They are logits, with the shapes (length, TOKEN_OUTPUTS), (TEXT_OUTPUTS,) and (1,). The last
-        one scores whether the message corrects or updates something that was said before.
-        """
-        tokens, texts, states, mean = self._run(
-            window, ["token_scores", "text_scores", "states", "vector"]
-        )
-        tokens[:, SECRET] = self._secret_head.scores(states, mean)
-        own = _mean_of_message(states, window)[None]
-        return tokens, texts, self._message_head.scores(own, mean)
-
-    def pair_scores(self, window: Input) -> PairScores:
-        """Return the scores of a pair of texts."""
-        own, states, mean = self.pair_states(window)
-        total = own.copy()
-        total[RELATION_SCORES] += self._relation_head.scores(states[None], mean)[0]
-        total[MEANT_SCORE] += self._meant_head.scores(states[None], mean)[0]
-        return PairScores(own, total)
+        self.tokenizer = Tokenizer.load(folder, _normal(about))
 
     def pair_states(self, window: Input) -> tuple[Scores, Scores, Scores]:
         """Return the encoder's own scores of a pair of texts, and the two inputs of the pair heads.
@@ -140,6 +113,41 @@ class Model:
         }
         arrays = {name: np.asarray(value, np.int64) for name, value in given.items()}
         return [batch[0] for batch in self._session.run(outputs, arrays)]
+
+
+class Model(Encoder):
+    """The encoder with its heads, from one folder. Thread-safe.
+
+    Each `StateHead` is a small network that computes further scores from the encoder's states.
+    """
+
+    def __init__(self, folder: Path = DATA, *, secret_head: StateHead | None = None) -> None:
+        super().__init__(folder)
+        self._secret_head = secret_head or StateHead.load(folder / SECRETS)
+        self._message_head = StateHead.load(folder / MESSAGES)
+        self._relation_head = StateHead.load(folder / RELATIONS)
+        self._meant_head = StateHead.load(folder / MEANT)
+
+    def scores(self, window: Input) -> tuple[Scores, Scores, Scores]:
+        """Return the scores of the tokens, of the whole text and of a correction.
+
+        They are logits, with the shapes (length, TOKEN_OUTPUTS), (TEXT_OUTPUTS,) and (1,). The last
+        one scores whether the message corrects or updates something that was said before.
+        """
+        tokens, texts, states, mean = self._run(
+            window, ["token_scores", "text_scores", "states", "vector"]
+        )
+        tokens[:, SECRET] = self._secret_head.scores(states, mean)
+        own = _mean_of_message(states, window)[None]
+        return tokens, texts, self._message_head.scores(own, mean)
+
+    def pair_scores(self, window: Input) -> PairScores:
+        """Return the scores of a pair of texts."""
+        own, states, mean = self.pair_states(window)
+        total = own.copy()
+        total[RELATION_SCORES] += self._relation_head.scores(states[None], mean)[0]
+        total[MEANT_SCORE] += self._meant_head.scores(states[None], mean)[0]
+        return PairScores(own, total)
 
 
 def _mean_of_message(states: Scores, window: Input) -> Scores:
@@ -207,8 +215,8 @@ class Reader:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._pair_layers = PairLayers()
-        self._referent_head = ReferentHead.load()
+        self._pair_layers = PairLayers(model.folder)
+        self._referent_head = ReferentHead.load(model.folder)
         self._latest = Readings()
         self._unread: dict[tuple[int, int], tuple[int, int]] = {}  # by hash and length
 

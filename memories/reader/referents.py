@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memories.reader.inputs import Input
 from memories.reader.statements import softmax
 
-PATH = Path(__file__).parent / "data" / "referent_head.npz"
+REFERENTS = "referent_head.npz"
 FEATURES = 7  # which of the five texts, how far before the pronoun, how late among the candidates
 _MOST = 12  # tokens around which runs are built
 _SAME_WORDS = 0.35  # share of the best token's probability from which its neighbours belong to it
@@ -127,15 +127,15 @@ class ReferentHead:
             found.append(Referent(text, start, end, float(shares[run.start : run.stop].sum())))
         return sorted(found, key=lambda one: -one.probability)
 
-    def save(self, path: Path) -> None:
-        """Write the weights to `path`, rounded to 16 bits."""
+    def save(self, folder: Path) -> None:
+        """Write the weights into a folder, rounded to 16 bits."""
         weights = {name: value.astype(np.float16) for name, value in vars(self).items()}
-        np.savez_compressed(path, **weights)
+        np.savez_compressed(folder / REFERENTS, **weights)
 
     @classmethod
-    def load(cls, path: Path = PATH) -> ReferentHead:
-        """Read the weights that `save` wrote."""
-        with np.load(path) as stored:
+    def load(cls, folder: Path) -> ReferentHead:
+        """Read the weights that `save` wrote into a folder."""
+        with np.load(folder / REFERENTS) as stored:
             names = ("asks", "answers", "own", "places", "nobody")
             return cls(*(stored[name].astype(np.float32) for name in names))
 

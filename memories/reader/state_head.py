@@ -21,10 +21,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-SECRETS = Path(__file__).parent / "data" / "secret_head.npz"
-MESSAGES = SECRETS.with_name("message_head.npz")
-RELATIONS = SECRETS.with_name("relation_head.npz")
-MEANT = SECRETS.with_name("meant_head.npz")
+# Names of the files.
+SECRETS = "secret_head.npz"
+MESSAGES = "message_head.npz"
+RELATIONS = "relation_head.npz"
+MEANT = "meant_head.npz"
 Floats = NDArray[np.float32]
 
 
@@ -65,7 +66,7 @@ class StateHead:
         hidden = states @ self.first[:size] + (mean @ self.first[size:] + self.bias)
         return np.asarray(np.maximum(hidden, 0) @ self.second + self.offset, np.float32)
 
-    def save(self, path: Path = SECRETS) -> None:
+    def save(self, path: Path) -> None:
         """Write the weights to `path`, rounded to 16 bits except for `offset`."""
         np.savez_compressed(
             path,
@@ -76,7 +77,7 @@ class StateHead:
         )
 
     @classmethod
-    def load(cls, path: Path = SECRETS) -> StateHead:
+    def load(cls, path: Path) -> StateHead:
         """Read the weights that `save` wrote."""
         with np.load(path) as stored:
             return cls(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memories.reader import Reader, Reading, inputs, reader, statements
 from memories.reader.inputs import Input
-from memories.reader.reading import PATH, Model
+from memories.reader.reading import Model
 from memories.reader.statements import Scores
 from memories.reader.tokenizer import BEGIN, END, SPACE, UNKNOWN, Token, Tokenizer
 
@@ -250,7 +250,7 @@ class Counted(Model):
 
     def __init__(self) -> None:
         self.model = reader()._model
-        self.tokenizer, self.count = self.model.tokenizer, 0
+        self.folder, self.tokenizer, self.count = self.model.folder, self.model.tokenizer, 0
 
     def scores(self, one: Input) -> tuple[Scores, Scores, Scores]:
         self.count += 1
@@ -303,7 +303,7 @@ def test_a_file_that_answers_other_questions_is_refused(
     monkeypatch.setattr(f"memories.reader.reading.{name}", other)
 
     with pytest.raises(ValueError, match="another question"):
-        Model(PATH)
+        Model()
 
 
 @pytest.mark.parametrize(
