@@ -47,10 +47,8 @@ bench: .venv/run.stamp  ## measure against docs/benchmarks.md
 train: export MALLOC_MMAP_MAX_ := 0
 train: export MALLOC_TRIM_THRESHOLD_ := 17179869184
 train: export MALLOC_TOP_PAD_ := 268435456
-train: .venv-train/stamp  ## the reader, from the rows of training/data; resumes after a stop
-	.venv-train/bin/python -m training fit
-	.venv-train/bin/python -m training finish
-	.venv-train/bin/python -m training export
+train: .venv-train/stamp .venv/run.stamp  ## the whole reader, from the rows of training/data; resumes after a stop
+	.venv-train/bin/python -m training $(TRAIN)
 
 screenshots: .venv/dev.stamp  ## of every page in both themes in .screenshots, and the README's, from a running example
 	@chromium=$$(tests/browser/chromium.sh) && \

@@ -1,6 +1,6 @@
 """Fit how a request to forget is matched with memories: the meant head and the weights of signals.
 
-    .venv/bin/python bench/forget_weights.py [--write]
+    .venv/bin/python bench/forget_weights.py [--write] [--folder FOLDER]
 
 The meant head (`memories/reader/state_head.py`) corrects the encoder's probability that a request
 refers to a memory. It is fitted to those rows of `bench/data/forget_requests` that the encoder
@@ -10,7 +10,9 @@ Each memory of a row is one example, wanted or not. For the same reason the weig
 of heads that were fitted without the set in question.
 
 Prints these weights, and for each set the average precision without and with a head. `--write`
-saves the head that is fitted to all sets. Takes a quarter of an hour on one core.
+saves the head that is fitted to all sets. `--folder` names the folder of the encoder and of the
+head; which words of a request name its subject is always said by the shipped reader. Takes a
+quarter of an hour on one core.
 """
 
 from __future__ import annotations
@@ -29,19 +31,20 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.forget_requests import DATA, Row, read
-from bench.head_fitting import Examples, Plan, joined
-from bench.head_fitting import fitted as fitted_head
 from memories.reader import inputs
 from memories.reader.reading import DATA as READER
-from memories.reader.reading import MEANT_SCORE, Model
+from memories.reader.reading import MEANT_SCORE, Encoder
 from memories.reader.state_head import MEANT, StateHead
 from memories.reader.statements import sigmoid
+from training.head_fitting import Examples, Plan, joined
+from training.head_fitting import fitted as fitted_head
+from training.labels import is_drawn
 
 if TYPE_CHECKING:
     from memories.forgetting.request_matching import Signals
 
 Floats = NDArray[np.float64]
-# Prefixes of the files that the encoder wasn't trained on (`training.packing --unseen`).
+# Prefixes of the files that the encoder wasn't trained on (`training.labels.HELD_OUT`).
 SETS = ("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "eleventh")
 PLAN = Plan(units=32, networks=1, passes=10, batch=64)
 _STEPS = 40  # of Newton's method
@@ -64,17 +67,20 @@ class Asked:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--folder", type=Path, default=READER)
+    parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
     import django
 
     django.setup()
-    model = Model()
-    asked = {name: list(_asked(name, model)) for name in SETS}
+    encoder = Encoder(options.folder)
+    asked = {name: list(_asked(name, encoder, options.share)) for name in SETS}
+    asked = {name: rows for name, rows in asked.items() if rows}
     of_set = {name: joined([one.examples for one in rows]) for name, rows in asked.items()}
     found: list[tuple[dict[str, float], bool]] = []
     for name, rows in asked.items():
-        head = fitted_head(joined([of_set[one] for one in SETS if one != name]), PLAN)
+        head = fitted_head(joined([of_set[one] for one in asked if one != name]), PLAN)
         own = of_set[name]
         before, after = (
             average_precision(scores, own.answers) for scores in (own.scores, _scores(head, own))
@@ -91,27 +97,27 @@ def main() -> None:
     for name, weight in zip(names, weights, strict=True):
         print(f'    "{name}": {weight:.2f},')
     if options.write:
-        fitted_head(joined(list(of_set.values())), PLAN).save(READER / MEANT)
+        fitted_head(joined(list(of_set.values())), PLAN).save(options.folder / MEANT)
 
 
-def _asked(name: str, model: Model) -> Iterator[Asked]:
+def _asked(name: str, encoder: Encoder, share: float) -> Iterator[Asked]:
     """Read the rows of a set. If the product finds several requests in a text, the first counts."""
     from memories.extraction.requests.request_subjects import clauses_of
     from memories.forgetting.spoken_requests import extract_without_context
 
     for path in sorted(DATA.glob(f"{name}_*.jsonl")):
-        for row in read(path):
+        for row in filter(lambda one: is_drawn(one.request, share), read(path)):
             requests = [one for one in extract_without_context(row.request).forget if one.about]
             about = requests[0].about if requests else row.request
             whole = not requests or about == requests[0].quote
             subject = ", ".join(clauses_of(about, whole=whole))
             if subject:
-                yield Asked(row, about, subject, _examples(row, about, model))
+                yield Asked(row, about, subject, _examples(row, about, encoder))
 
 
-def _examples(row: Row, about: str, model: Model) -> Examples:
+def _examples(row: Row, about: str, encoder: Encoder) -> Examples:
     read = [
-        model.pair_states(inputs.build_pair_input(model.tokenizer, about, memory))
+        encoder.pair_states(inputs.build_pair_input(encoder.tokenizer, about, memory))
         for memory in row.memories
     ]
     return Examples(

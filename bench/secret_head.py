@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.head_fitting import Examples, Plan
 from bench.secret_screening import Row
 from memories.reader import inputs
-from memories.reader.reading import Model
+from memories.reader.reading import Encoder
+from training.head_fitting import Examples, Plan
 
 Floats = NDArray[np.float32]
 PLAN = Plan(units=64, networks=3, passes=8, yes=3.0)
 
 
-def tokens(rows: Iterable[Row], model: Model) -> Examples:
+def tokens(rows: Iterable[Row], encoder: Encoder) -> Examples:
     """Read the rows. A token of a longer text weighs less: by the root of the text's length."""
-    found = [each for row in rows for each in _of_row(row, model)]
+    found = [each for row in rows for each in _of_row(row, encoder)]
     weights = np.concatenate([np.full(len(y), len(y) ** -0.5) for _, y in found])
     return Examples(
         np.concatenate([x for x, _ in found]),
@@ -28,9 +28,9 @@ def tokens(rows: Iterable[Row], model: Model) -> Examples:
     )
 
 
-def _of_row(row: Row, model: Model) -> Iterator[tuple[Floats, Floats]]:
-    for window in inputs.windows(model.tokenizer, row.text):
-        states, mean = model.states(window)
+def _of_row(row: Row, encoder: Encoder) -> Iterator[tuple[Floats, Floats]]:
+    for window in inputs.windows(encoder.tokenizer, row.text):
+        states, mean = encoder.states(window)
         own = [at for at, token in enumerate(window.tokens) if token is not None]
         secret = [
             row.has_secret_at(token.start, token.end)

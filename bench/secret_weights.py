@@ -1,10 +1,11 @@
 """Fit the weights with which secrets are found and judged.
 
-    .venv/bin/python bench/secret_weights.py [--write]
+    .venv/bin/python bench/secret_weights.py [--write] [--folder FOLDER]
 
 Fits the reader's head of secrets (`bench/secret_head.py`) and both steps of
 `memories/screening/secret_judge.py` to the rows of `bench/data/secrets`, and with `--write` stores
-the weights beside these modules.
+the weights beside these modules; with `--folder` it reads the encoder of that folder, and stores
+the head there and the judge beside the folder.
 
 The head and the second step learn only from the sets in `UNSEEN`, with which the reader's encoder
 was not trained. The second step gets results of the head and of the first step that were fitted
@@ -29,13 +30,15 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench import head_fitting, secret_head
+from bench import secret_head
 from bench.forget_weights import fitted
 from bench.secret_screening import SETS, Row, rows
-from memories.reader.reading import DATA, Model, Reader
+from memories.reader.reading import DATA, Encoder, Model, Reader
 from memories.reader.state_head import SECRETS
 from memories.screening import learned_secrets, secret_judge, secret_search
 from memories.screening.secret_judge import FEATURES, Candidate, Words
+from training import head_fitting
+from training.labels import is_drawn
 
 Floats = NDArray[np.float64]
 # Prefixes of the sets with which the shipped encoder was not trained.
@@ -63,22 +66,20 @@ class Example:
 
 
 def main(arguments: Sequence[str]) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args(arguments)
-    files = sorted(SETS.glob("*.jsonl"))
+    options = _options(arguments)
+    share = options.share
+    files = [file for file in sorted(SETS.glob("*.jsonl")) if _drawn(file, share)]
     unseen = [file for file in files if file.stem.split("_")[0] in UNSEEN]
-    learned = [one for file in files if file not in unseen for one in _likely(file)]
-    model = Model()
-    tokens = [secret_head.tokens(rows(file), model) for file in unseen]
+    learned = [one for file in files if file not in unseen for one in _likely(file, share)]
+    encoder = Encoder(options.folder)
+    tokens = [secret_head.tokens(_drawn(file, share), encoder) for file in unseen]
     judged: list[Example] = []
     fold_of: list[int] = []
     for fold in range(_FOLDS):
         rest = [each for at, each in enumerate(tokens) if at % _FOLDS != fold]
-        reader = Reader(
-            Model(secret_head=head_fitting.fitted(head_fitting.joined(rest), secret_head.PLAN))
-        )
-        found = [one for file in unseen[fold::_FOLDS] for one in _read(file, reader)]
+        head = head_fitting.fitted(head_fitting.joined(rest), secret_head.PLAN)
+        reader = Reader(Model(options.folder, secret_head=head))
+        found = [one for file in unseen[fold::_FOLDS] for one in _read(file, reader, share)]
         judged += found
         fold_of += [fold] * len(found)
         print(f"head of fold {fold + 1} of {_FOLDS}", file=sys.stderr, flush=True)
@@ -114,24 +115,40 @@ def main(arguments: Sequence[str]) -> None:
         )
     )
     if options.write:
-        head_fitting.fitted(head_fitting.joined(tokens), secret_head.PLAN).save(DATA / SECRETS)
+        head = head_fitting.fitted(head_fitting.joined(tokens), secret_head.PLAN)
+        head.save(options.folder / SECRETS)
         words = first_step(matrix, right, counts)
+        path = secret_judge.WEIGHTS
         np.savez_compressed(
-            secret_judge.WEIGHTS, words=words.astype(np.float16), signals=second.astype(np.float32)
+            path if options.folder == DATA else options.folder.with_name(path.name),
+            words=words.astype(np.float16),
+            signals=second.astype(np.float32),
         )
 
 
-def _likely(file: Path) -> Iterator[Example]:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--folder", type=Path, default=DATA)
+    parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
+    return parser.parse_args(arguments)
+
+
+def _drawn(file: Path, share: float) -> list[Row]:
+    return [row for row in rows(file) if is_drawn(row.text, share)]
+
+
+def _likely(file: Path, share: float) -> Iterator[Example]:
     """Yield the spans that a rule finds or that look like secrets."""
-    for row in rows(file):
+    for row in _drawn(file, share):
         spans = {(one.start, one.end) for one in secret_search.find(row.text)}
         spans |= {match.span() for match in _LIKE_SECRETS.finditer(row.text)}
         for span in sorted(spans):
             yield _example(row, Candidate(*span, "", 0, by_rule=False, by_form=False))
 
 
-def _read(file: Path, reader: Reader) -> Iterator[Example]:
-    for row in rows(file):
+def _read(file: Path, reader: Reader, share: float) -> Iterator[Example]:
+    for row in _drawn(file, share):
         for one in learned_secrets.candidates(row.text, reader.read(row.text)):
             yield _example(row, one)
 

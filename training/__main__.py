@@ -1,143 +1,205 @@
-"""`python -m training fit|finish|refresh|report|export`: see `training/README.md`."""
+"""Make the reader that is shipped, step by step: see `training/README.md`.
+
+    python -m training [--folder .training] [--teachers 5] [--epochs 9] [--share 1]
+
+Each step is a command of its own. A step is done if its record in the folder (`NAME.json`) says so
+and names the same command, and all its inputs are older than its beginning. So a run that was
+stopped continues where it was, inside a step from its last checkpoint, and a change of rows or
+options repeats only the steps that it concerns. Changes of code repeat nothing: delete the record.
+"""
 
 import argparse
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
-from zlib import crc32
 
-import torch
+from memories.reader.reading import DATA as SHIPPED
+from training.labels import BENCH, DATA
 
-from memories.reader.tokenizer import Tokenizer
-from training import ensemble, export, shipped
-from training.base import load
-from training.encoding import encode_pair, encode_row
-from training.evaluation import report_messages, report_pairs
-from training.fitting import FINISH, FIT, REFRESH, fit
-from training.labels import Pair, Row, read_clauses, read_messages, read_pairs, read_secrets
-from training.model import Reader
-from training.unrelated_pairs import unrelated
+PRODUCT = Path(".venv/bin/python")  # steps that need the product's packages and no PyTorch
+OWN = Path(sys.executable)
+Command = tuple[str | Path, ...]
+_FROM_SHIPPED = ".4"  # of the learning rates
 
-DATA = Path(__file__).parent / "data"
-BENCH = Path(__file__).parents[1] / "bench" / "data"
-UNRELATED = 200  # pairs per language from one message, and as many from two voices
+
+@dataclass(frozen=True)
+class Scale:
+    """How many teachers there are, how long all learn, and which mean is exported."""
+
+    teachers: int
+    epochs: int
+    students: tuple[tuple[str, int], ...]  # name and epochs; "a" begins from the shipped weights
+    mean: tuple[str, ...]
+
+
+ON_CARD = Scale(5, 9, (("a", 10), ("b", 9)), ("a=.5", "b=.25", "shipped=.25"))
+# One teacher costs half an hour an epoch on two cores, and the second student brings least.
+ON_CPU = Scale(2, 4, (("a", 3),), ("a=.5", "shipped=.5"))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command with the files that it reads and writes. A folder stands for all its files."""
+
+    name: str
+    command: Command
+    inputs: Sequence[Path]
+    outputs: Sequence[Path]
 
 
 def main() -> None:
-    """Run one step."""
-    arguments = _arguments()
-    torch.set_num_threads(arguments.threads)
-    base = load()
-    tokenizer = Tokenizer.of(base.pieces, base.scores.tolist(), base.normal)
-    reader = Reader(base, layers=arguments.layers)
-    rows, pairs = read_messages(DATA / "messages"), read_pairs(DATA / "pairs")
-    held = held_out([r.voice for r in rows]), held_out([p.group for p in pairs])
-    if arguments.all:
-        held = set(), set()
-    unseen = [r for r in rows if r.voice in held[0]], [p for p in pairs if p.group in held[1]]
-    if arguments.step == "fit":
-        train = [r for r in rows if r.voice not in held[0]] + read_clauses(BENCH / "clauses")
-        plan = FIT
-    else:
-        train = [r for r in rows if r.voice not in held[0]] + read_secrets(BENCH / "secrets")
-        new = [r for r in train if {*arguments.twice} & {*r.voice.split(":")}]
-        train = new + [r for r in train if _is_drawn(r.text, arguments.share)]
-        plan = REFRESH if arguments.step == "refresh" else FINISH
-        if not arguments.mix:
-            _begin(reader, arguments)
-    if arguments.epochs:
-        plan = replace(plan, epochs=arguments.epochs)
-    if arguments.mix:
-        _mix(reader, arguments.mix)
-    if arguments.step == "export":
-        export.write(reader, base, arguments.folder / "reader")
-        return
-    if arguments.step == "report":
-        _report(reader, tokenizer, *unseen)
-        return
-    known = [p for p in pairs + read_pairs(BENCH / "pairs") if p.group not in held[1]]
-    known = [p for p in known if _is_drawn(p.first + p.second, arguments.share)]
-    known += unrelated([r for r in rows if r.voice not in held[0]], each=UNRELATED)
-    examples = [encode_row(tokenizer, r) for r in train]
-    examples += [encode_pair(tokenizer, p) for p in known]
-    print(f"{len(train)} messages, clauses and texts, {len(known)} pairs", flush=True)
-    fit(
-        reader,
-        examples,
-        plan,
-        folder=arguments.folder,
-        after_epoch=lambda _: _report(reader, tokenizer, *unseen),
-    )
+    given = _arguments()
+    scale = ON_CARD if _has_card() else ON_CPU
+    if given.teachers is not None:
+        scale = replace(scale, teachers=given.teachers)
+    if given.epochs:
+        students = tuple((name, given.epochs) for name, _ in scale.students)
+        scale = replace(scale, epochs=given.epochs, students=students)
+    mean = " ".join(scale.mean)
+    print(f"{scale.teachers} teachers, {scale.epochs} epochs; mean {mean}", flush=True)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    with (given.folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"A step of another run still works in {given.folder}.")
+        for step in steps(given.folder, scale, given.share):
+            run(step, given.folder, lock.fileno())
+    reader = given.folder / "reader"
+    command = (OWN, "-m", "training.evaluation", reader, "--share", str(given.share))
+    subprocess.run(command, check=True)
 
 
-def _begin(reader: Reader, arguments: argparse.Namespace) -> None:
-    """Load the initial weights: the shipped reader for `refresh`, a checkpoint for other steps.
+def steps(folder: Path, scale: Scale, share: float) -> list[Step]:
+    """Return all steps, in order."""
+    pack, teachers, reader = folder / "pack.gz", folder / "teachers.pt", folder / "reader"
+    drawn = ("--share", str(share))
+    encoder = [reader / "reader.onnx", reader / "layers.weights"]
+    shipped = [SHIPPED / file.name for file in encoder]
+    ensemble: Command = (OWN, "-m", "training.ensemble")
+    rows = [DATA / "messages", DATA / "pairs"]
+    rows += [BENCH / name for name in ("reader", "pairs", "forget_requests", "secrets", "clauses")]
+    command: Command
+    found = [Step("pack", (OWN, "-m", "training.packing", pack, *drawn), rows, [pack])]
+    if scale.teachers:
+        count = ("--count", str(scale.teachers), "--epochs", str(scale.epochs))
+        command = (*ensemble, "teachers", pack, teachers, *count)
+        found.append(Step("teachers", command, [pack], [teachers]))
+    for name, epochs in scale.students:
+        command = (*ensemble, "student", pack, folder / name, "--epochs", str(epochs))
+        inputs = [pack]
+        if scale.teachers:
+            command, inputs = (*command, "--teachers", teachers), [*inputs, teachers]
+        if name == "a":
+            command, inputs = (*command, "--from-shipped", _FROM_SHIPPED), [*inputs, *shipped]
+        found.append(Step(name, command, inputs, [folder / name]))
+    parts = [one if one.startswith("shipped") else f"{folder}/{one}" for one in scale.mean]
+    command = (OWN, "-m", "training.export", reader, *parts)
+    students = [folder / name for name, _ in scale.students]
+    found.append(Step("export", command, [*students, *shipped], encoder))
+    return found + heads(reader, encoder, max(share, 0.02))  # a head needs some rows of each kind
 
-    A report or an export uses the latest available checkpoint.
+
+def heads(reader: Path, encoder: list[Path], share: float) -> list[Step]:
+    """Return the steps after the export; secrets are last, because their judge reads all heads."""
+    into: Command = ("--folder", reader, "--share", str(share))
+    first = [reader / name for name in ("pairs.onnx", "message_head.npz")]
+    second, third = reader / "relation_head.npz", reader / "meant_head.npz"
+    last = [reader / "secret_head.npz", reader.with_name("secret_judge.npz")]
+    pairs, requests, secrets = DATA / "pairs", BENCH / "forget_requests", BENCH / "secrets"
+    return [
+        Step(
+            "pair_layers",
+            (OWN, "-m", "training.pair_layers", *into),
+            [*encoder, DATA / "links", pairs],
+            first,
+        ),
+        Step(
+            "relation_head",
+            (OWN, "-m", "training.relation_head", *into),
+            [*encoder, pairs, BENCH / "reader"],
+            [second],
+        ),
+        Step(
+            "meant_head",
+            (PRODUCT, "bench/forget_weights.py", "--write", *into),
+            [*encoder, requests],
+            [third],
+        ),
+        Step(
+            "secret_head",
+            (PRODUCT, "bench/secret_weights.py", "--write", *into),
+            [*encoder, *first, second, third, secrets],
+            last,
+        ),
+    ]
+
+
+def run(step: Step, folder: Path, lock: int) -> None:
+    """Run a step unless it is done; what it prints is also kept in `NAME.log`.
+
+    The step holds the lock too, so that it is still locked if only this process is killed.
     """
-    if arguments.step == "refresh":
-        shipped.copy_shipped(reader)
+    record, checkpoint = folder / f"{step.name}.json", folder / f"{step.name}.checkpoint"
+    command = [str(part) for part in step.command]
+    begun = _begun(record, command, step.inputs)
+    if begun == "done" and all(path.exists() for path in step.outputs):
+        print(f"{step.name}: done")
         return
-    names = [FIT.name] if arguments.step == "finish" else [REFRESH.name, FINISH.name]
-    found = [path for name in names if (path := arguments.folder / f"{name}.pt").exists()]
-    reader.load_state_dict(torch.load(found[0], weights_only=True)["model"])
+    print(f"{step.name}: {'continues' if begun and checkpoint.exists() else 'begins'}", flush=True)
+    if not begun:
+        checkpoint.unlink(missing_ok=True)
+        record.write_text(json.dumps({"command": command, "state": "begun"}))
+    moment = record.stat().st_mtime_ns
+    with (
+        (folder / f"{step.name}.log").open("a", 1, "utf-8") as log,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            pass_fds=[lock],
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            log.write(line)
+    if process.returncode:
+        sys.exit(f"{step.name} failed with {process.returncode}.")
+    record.write_text(json.dumps({"command": command, "state": "done"}))
+    os.utime(record, ns=(time.time_ns(), moment))
 
 
-def _mix(reader: Reader, parts: Sequence[str]) -> None:
-    """Give the reader the weighted mean of several students and the shipped weights.
-
-    All must have been trained from the same initial weights: then the mean is usually at least as
-    good as each (Wortsman et al., 2022, "Model soups"). The shares should sum to 1.
-    """
-    mean: dict[str, torch.Tensor] = {}
-    for part in parts:
-        name, _, share = part.rpartition("=")
-        if name == "shipped":
-            shipped.copy_shipped(reader)
-        else:
-            reader.load_state_dict(ensemble.saved_in_parts(Path(name)), strict=False)
-        for key, value in reader.state_dict().items():
-            mean[key] = mean.get(key, torch.zeros(())) + float(share) * value
-    reader.load_state_dict(mean)
+def _begun(record: Path, command: list[str], inputs: Sequence[Path]) -> str:
+    """Return the state of a record, or "" if it is about another command or older inputs."""
+    if not record.exists():
+        return ""
+    stored = json.loads(record.read_text() or "{}")
+    files = [file for path in inputs for file in (path.iterdir() if path.is_dir() else [path])]
+    newest = max(file.stat().st_mtime_ns for file in files)
+    is_current = stored.get("command") == command and newest <= record.stat().st_mtime_ns
+    return str(stored["state"]) if is_current else ""
 
 
-def _is_drawn(text: str, share: float) -> bool:
-    """Return whether a text belongs to the sample. The result depends only on text and share."""
-    return crc32(text.encode()) % 1000 < share * 1000
-
-
-def held_out(groups: list[str], *, share: int = 8) -> set[str]:
-    """Return about one in `share` groups. The choice depends only on the name of a group."""
-    return {name for name in groups if crc32(name.encode()) % share == 0}
-
-
-def _report(reader: Reader, tokenizer: Tokenizer, rows: list[Row], pairs: list[Pair]) -> None:
-    for threshold, scores in report_messages(reader, tokenizer, rows).items():
-        for language, score in sorted(scores.items()):
-            print(f"kept from {threshold} {language} {score.line()}", flush=True)
-    for name, figure in report_pairs(reader, tokenizer, pairs).items():
-        print(f"pairs {name}: {figure}", flush=True)
+def _has_card() -> bool:
+    torch = import_module("torch")  # the tests of this module run without it
+    return bool(torch.cuda.is_available())
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument("step", choices=("fit", "finish", "refresh", "report", "export"))
     parser.add_argument("--folder", type=Path, default=Path(".training"))
-    parser.add_argument("--layers", type=int, default=12)
-    parser.add_argument("--epochs", type=int, default=0, help="passes; 0: as the step plans")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument(
-        "--mix",
-        nargs="*",
-        default=[],
-        help="report or export students of training.ensemble, or a weighted mean: FOLDER=SHARE, "
-        "shipped=SHARE",
-    )
-    parser.add_argument("--all", action="store_true", help="hold no voice out of training")
-    parser.add_argument(
-        "--twice", nargs="*", default=[], help="files whose rows all count once more"
-    )
-    parser.add_argument("--share", type=float, default=1.0, help="of rows and pairs that are drawn")
+    parser.add_argument("--teachers", type=int, help="0: the student learns from labels alone")
+    parser.add_argument("--epochs", type=int, help="of teachers and students")
+    parser.add_argument("--share", type=float, default=1.0, help="of all rows, for a trial")
     return parser.parse_args()
 
 

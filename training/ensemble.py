@@ -1,14 +1,19 @@
-"""Trains several readers at once on one device, and one reader that learns from all of them.
+"""Trains several readers (teachers) at once, or one reader (the student) that learns from them.
 
-The weights of the members have one more dimension, so that one step trains all of them. Each member
-begins with other heads and sees the examples in another order. The last reader (the student) learns
-from the labels and from the mean answers of the members (Hinton et al., 2015, "Distilling the
-knowledge in a neural network"): one small encoder then answers nearly as well as all of them.
+Each teacher begins with other heads and sees the examples in another order. The student learns from
+the labels and from the mean answers of the teachers (Hinton et al., 2015, "Distilling the knowledge
+in a neural network"): one small encoder then answers nearly as well as all of them. Without
+teachers, it learns from the labels alone.
 
-Run as `python -m training.ensemble PACK OUT`, on a graphics card if there is one.
+Both run on a graphics card if there is one. After each epoch they save a checkpoint, and a later
+run resumes from it: it takes the same batches as a run that wasn't stopped.
+
+    python -m training.ensemble teachers PACK FILE [--count 5] [--epochs 9]
+    python -m training.ensemble student PACK FOLDER --teachers FILE [--from-shipped .4]
 """
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,32 +23,31 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as f
 
-from memories.reader.statements import FLAGS, PAIRS, SECRET, TAGS, head_slices
 from training import packing
-from training.base import HEADS, HIDDEN, LAYERS, Base
 from training.ensemble_report import report
-from training.fitting import rate_share
-from training.losses import RARE, SMOOTHING, WEIGHTS
-from training.model import Reader
+from training.losses import losses, soft_losses, weighted
+from training.members import Members, begin_from, save, save_in_parts, state_of
 from training.packing import NONE, Packed
-from training.shipped import copy_shipped
+from training.shipped import shipped_state
 
 _LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-_HARD = 0.4  # weight of the labels where the student also learns from the members
+_HARD = 0.4  # weight of the labels where the student also learns from the teachers
 _INPUTS = ("ids", "segments", "mask", "pooled")
 _WAIT = 20  # steps
-_STATES = 0.1  # weight of the squared difference of the scores of single tokens
+_FROM_SHIPPED = "begin from the shipped weights, with this share of the learning rates"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Members, passes, tokens per member and step, and learning rates."""
+    """Teachers, passes, tokens per reader and step, and learning rates.
 
-    members: int = 6
-    epochs: int = 8
-    student_epochs: int = 10
+    The learning rates fall with the steps or with the seconds, whichever are further.
+    """
+
+    teachers: int = 5
+    epochs: int = 9
+    seconds: float = 1e6
     tokens: int = 2048
     body: float = 1.5e-4
     heads: float = 2e-3
@@ -51,79 +55,6 @@ class Plan:
     warm_up: float = 0.06
     early: float = 0.35  # share of the epochs in which the examples marked `early` are used
     drop: float = 0.1
-    recorded: bool = True  # CUDA graphs
-
-
-class Members(nn.Module):
-    """`count` readers; see `training.model.Reader` for the architecture of each."""
-
-    def __init__(
-        self,
-        weights: dict[str, Any],
-        words: Tensor,
-        sizes: tuple[int, int],
-        *,
-        count: int,
-        seed: int,
-    ) -> None:
-        super().__init__()
-        self.count = count
-        self.register_buffer("words", words, persistent=False)
-        chance = torch.Generator().manual_seed(seed)
-        self.w = nn.ParameterDict()
-        t = {name: torch.from_numpy(np.ascontiguousarray(v)) for name, v in weights.items()}
-        self._add("places", t["emb.pos"] + t["emb.type"][0])
-        self._add("segments", torch.zeros(3, HIDDEN))
-        self._add("eln_w", t["emb.ln.w"])
-        self._add("eln_b", t["emb.ln.b"])
-        for n in range(LAYERS):
-            self._add(f"l{n}_qkv_w", torch.cat([t[f"l{n}.{s}.w"] for s in "qkv"]))
-            self._add(f"l{n}_qkv_b", torch.cat([t[f"l{n}.{s}.b"] for s in "qkv"]))
-            for part in ("ao", "fi", "fo", "aln", "oln"):
-                self._add(f"l{n}_{part}_w", t[f"l{n}.{part}.w"])
-                self._add(f"l{n}_{part}_b", t[f"l{n}.{part}.b"])
-        for name, size in zip(("token_head", "text_head"), sizes, strict=True):
-            head = torch.randn(count, size, HIDDEN, generator=chance) * 0.02
-            self.w[f"{name}_w"] = nn.Parameter(head)
-            self._add(f"{name}_b", torch.zeros(size))
-
-    def _add(self, name: str, value: Tensor) -> None:
-        self.w[name] = nn.Parameter(value.float().expand(self.count, *value.shape).clone())
-
-    def forward(
-        self, ids: Tensor, segments: Tensor, mask: Tensor, pooled: Tensor, drop: float = 0.0
-    ) -> tuple[Tensor, Tensor]:
-        """Take (members, batch, length); return token scores and text scores of each member."""
-        e, b, length = ids.shape
-        w = self.w
-        x = self.words[ids].float() + w["places"][:, None, :length]  # type: ignore[index]
-        kinds = segments[..., None] == torch.arange(3, device=segments.device)
-        kinds = kinds.to(x.dtype).view(e, b * length, 3)
-        x = x + torch.bmm(kinds, w["segments"]).view(e, b, length, HIDDEN)
-        x = f.dropout(self._norm(x, "eln"), drop)
-        attend = mask.view(e * b, 1, 1, length)
-        for n in range(LAYERS):
-            qkv = self._linear(x, f"l{n}_qkv").view(e * b, length, 3, HEADS, -1)
-            q, k, v = qkv.permute(2, 0, 3, 1, 4)
-            mixed = f.scaled_dot_product_attention(q, k, v, attn_mask=attend)
-            mixed = mixed.transpose(1, 2).reshape(e, b, length, HIDDEN)
-            x = self._norm(x + f.dropout(self._linear(mixed, f"l{n}_ao"), drop), f"l{n}_aln")
-            inner = self._linear(f.gelu(self._linear(x, f"l{n}_fi")), f"l{n}_fo")
-            x = self._norm(x + f.dropout(inner, drop), f"l{n}_oln")
-        weight = pooled[..., None].to(x.dtype)
-        mean = (x * weight).sum(2) / weight.sum(2).clamp(min=1)
-        texts = torch.baddbmm(w["text_head_b"][:, None], mean, w["text_head_w"].transpose(1, 2))
-        return self._linear(x, "token_head").float(), texts.float()
-
-    def _linear(self, x: Tensor, name: str) -> Tensor:
-        e, b, length, _ = x.shape
-        weight, bias = self.w[f"{name}_w"], self.w[f"{name}_b"]
-        flat = torch.baddbmm(bias[:, None], x.view(e, b * length, -1), weight.transpose(1, 2))
-        return flat.view(e, b, length, -1)
-
-    def _norm(self, x: Tensor, name: str) -> Tensor:
-        scaled = f.layer_norm(x, (HIDDEN,), eps=1e-12)
-        return scaled * self.w[f"{name}_w"][:, None, None] + self.w[f"{name}_b"][:, None, None]
 
 
 class Examples:
@@ -189,8 +120,9 @@ def batches(
         least = min(len(order) for order in orders)
         if not least:
             continue
-        # The last batch is filled up with further examples, so that all have the same shape.
-        full = [np.resize(order, max(each, -(-least // each) * each)) for order in orders]
+        # On a card, the last batch is filled up with examples, so that all have the same shape.
+        whole = -(-least // each) * each if examples.device.type == "cuda" else least
+        full = [np.resize(order, whole) for order in orders]
         steps += [
             (np.stack([order[n : n + each] for order in full]), length)
             for n in range(0, len(full[0]), each)
@@ -217,113 +149,20 @@ def _variants(
     return best[allowed[best]]
 
 
-def losses(batch: dict[str, Tensor], tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
-    """Return the mean loss of each head over all members; heads without a label give 0."""
-    found = {
-        "tags": _choice(tokens[..., : len(TAGS)], batch["tags"]),
-        "secret": _yes_or_no(tokens[..., SECRET], batch["secret"], RARE),
-        "flags": _yes_or_no(texts[..., : len(FLAGS)], batch["flags"], RARE) * 3,
-        "relation": _choice(texts[..., len(FLAGS) : len(FLAGS) + len(PAIRS)], batch["relation"]),
-        "about": _yes_or_no(texts[..., len(FLAGS) + len(PAIRS)], batch["about"], 1.0),
-    }
-    means = span_means(tokens, batch["spans"])
-    for number, (head, place) in enumerate(head_slices().items()):
-        found[head] = _choice(means[..., place], batch["spans"][..., 2 + number])
-    return found
-
-
-def span_means(tokens: Tensor, spans: Tensor) -> Tensor:
-    """Return the mean of the token scores over each span."""
-    total = f.pad(tokens.float().cumsum(-2), (0, 0, 1, 0))
-    start, end = spans[..., 0], spans[..., 1]
-
-    def at(place: Tensor) -> Tensor:
-        return total.gather(-2, place[..., None].expand(*place.shape, total.shape[-1]))
-
-    return (at(end) - at(start)) / (end - start).clamp(min=1)[..., None]
-
-
-def _choice(scores: Tensor, answers: Tensor) -> Tensor:
-    flat, right = scores.flatten(0, -2), answers.flatten()
-    known = right >= 0
-    lost = f.cross_entropy(flat, right.clamp(min=0), label_smoothing=SMOOTHING, reduction="none")
-    return (lost * known).sum() / known.sum().clamp(min=1)
-
-
-def _yes_or_no(scores: Tensor, answers: Tensor, rare: float) -> Tensor:
-    known = answers >= 0
-    lost = f.binary_cross_entropy_with_logits(
-        scores, answers.clamp(min=0).float(), pos_weight=scores.new_full((), rare), reduction="none"
-    )
-    return (lost * known).sum() / known.sum().clamp(min=1)
-
-
-def weighted(found: dict[str, Tensor]) -> Tensor:
-    return torch.stack([WEIGHTS[name] * value for name, value in found.items()]).sum()
-
-
-def soft_losses(
-    batch: dict[str, Tensor], own: tuple[Tensor, Tensor], theirs: tuple[Tensor, Tensor]
-) -> dict[str, Tensor]:
-    """Return how far the student's answers are from the members' mean probabilities.
-
-    `theirs` has the scores of each member, (members, batch, …); `own` those of the student, with
-    one member.
-    """
-    (tokens, texts), (their_tokens, their_texts) = own, theirs
-    ours = batch["own"].bool()
-    flags, pairs = len(FLAGS), len(PAIRS)
-    is_message = ours.any(-1)
-    found = {
-        "tags": _near(tokens[..., : len(TAGS)], their_tokens[..., : len(TAGS)], ours),
-        "secret": _near_yes(tokens[..., SECRET], their_tokens[..., SECRET], ours),
-        "flags": _near_yes(texts[..., :flags], their_texts[..., :flags], is_message[..., None]) * 3,
-        "relation": _near(
-            texts[..., flags : flags + pairs], their_texts[..., flags : flags + pairs], ~is_message
-        ),
-        "about": _near_yes(texts[..., flags + pairs], their_texts[..., flags + pairs], ~is_message),
-    }
-    spans = batch["spans"]
-    means = span_means(tokens, spans)
-    their_means = span_means(their_tokens, spans.expand(len(their_tokens), *spans.shape[1:]))
-    for number, (head, place) in enumerate(head_slices().items()):
-        known = spans[..., 2 + number] >= 0
-        found[head] = _near(means[..., place], their_means[..., place], known)
-        centred = tokens[..., place] - tokens[..., place].mean(-1, keepdim=True)
-        goal = their_tokens[..., place].mean(0, keepdim=True)
-        goal = goal - goal.mean(-1, keepdim=True)
-        apart = ((centred - goal) ** 2).mean(-1)
-        found[head] = found[head] + _STATES * (apart * ours).sum() / ours.sum().clamp(min=1)
-    return found
-
-
-def _near(scores: Tensor, theirs: Tensor, known: Tensor) -> Tensor:
-    goal = theirs.softmax(-1).mean(0, keepdim=True)
-    lost = -(goal * scores.log_softmax(-1)).sum(-1)
-    return (lost * known).sum() / known.sum().clamp(min=1)
-
-
-def _near_yes(scores: Tensor, theirs: Tensor, known: Tensor) -> Tensor:
-    goal = theirs.sigmoid().mean(0, keepdim=True)
-    lost = f.binary_cross_entropy_with_logits(scores, goal, reduction="none")
-    known = known.expand_as(lost)
-    return (lost * known).sum() / known.sum().clamp(min=1)
-
-
 class _Rule:
     """AdamW with a warm-up and a cosine, and gradients clipped for each member by itself.
 
     All weights lie in two flat tensors, (members, weights): a step then takes a few operations.
     """
 
-    def __init__(self, reader: Members, plan: Plan, *, steps: int, seconds: float) -> None:
+    def __init__(self, reader: Members, plan: Plan, *, steps: int) -> None:
         heads = ("token_head", "text_head", "segments")
         named = list(reader.w.items())
         self.flat = [
             _flat([p for n, p in named if not n.startswith(heads)]),
             _flat([p for n, p in named if n.startswith(heads)]),
         ]
-        self.steps, self.seconds, self.done, self.plan = steps, seconds, 0, plan
+        self.steps, self.done, self.plan = steps, 0, plan
         self.began = time.monotonic()
         on_card = self.flat[0].is_cuda
         groups = [
@@ -339,7 +178,7 @@ class _Rule:
 
     def progress(self) -> float:
         """Return how much of the training is done, by steps or by time, from 0 to 1."""
-        spent = (time.monotonic() - self.began) / self.seconds
+        spent = (time.monotonic() - self.began) / self.plan.seconds
         return min(1.0, max(self.done / self.steps, spent))
 
     def pace(self) -> None:
@@ -362,6 +201,33 @@ class _Rule:
         self.rule.step()
         for grad in grads:
             grad.zero_()
+
+    def save(self, path: Path, epoch: int) -> None:
+        """Write a checkpoint after so many epochs."""
+        state = {"epoch": epoch, "done": self.done, "spent": time.monotonic() - self.began}
+        flat = [flat.detach() for flat in self.flat]
+        save(state | {"flat": flat, "rule": self.rule.state_dict()}, path)
+
+    def resume(self, path: Path) -> int:
+        """Continue from a checkpoint, if there is one; return how many epochs are done."""
+        if not path.exists():
+            return 0
+        state = torch.load(path, weights_only=True, map_location=self.flat[0].device)
+        for flat, value in zip(self.flat, state["flat"], strict=True):
+            flat.data.copy_(value)
+        self.rule.load_state_dict(state["rule"])
+        self.done, self.began = state["done"], time.monotonic() - state["spent"]
+        return int(state["epoch"])
+
+
+def rate_share(done: float, warm_up: float) -> float:
+    """Return the share of the learning rate: it rises during the warm-up, then falls as a cosine.
+
+    `done` is how much of the training is done, and `warm_up` how much of it is the warm-up.
+    """
+    if done < warm_up:
+        return done / warm_up
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - warm_up) / (1 - warm_up))))
 
 
 def _flat(parameters: list[nn.Parameter]) -> nn.Parameter:
@@ -388,10 +254,9 @@ class _Steps:
         device: torch.device,
         rule: _Rule,
         work: Callable[[Tensor, int], Tensor],
-        recorded: bool,
     ) -> None:
         self.rule, self.work = rule, work
-        self.is_recorded = recorded and device.type == "cuda"
+        self.is_recorded = device.type == "cuda"
         self.recorded: dict[int, tuple[Any, Tensor, Tensor]] = {}
         self.pool: Any = None
 
@@ -427,8 +292,8 @@ class _Steps:
         return loss
 
 
-def train_members(examples: Examples, reader: Members, plan: Plan, *, seconds: float) -> None:
-    """Train all members, in at most so many seconds: the learning rates then fall faster."""
+def train_teachers(examples: Examples, reader: Members, plan: Plan, checkpoint: Path) -> None:
+    """Train all teachers."""
     epochs = [
         list(
             batches(
@@ -442,47 +307,46 @@ def train_members(examples: Examples, reader: Members, plan: Plan, *, seconds: f
         )
         for epoch in range(plan.epochs)
     ]
-    rule = _Rule(reader, plan, steps=sum(map(len, epochs)), seconds=seconds)
+    rule = _Rule(reader, plan, steps=sum(map(len, epochs)))
 
     def work(numbers: Tensor, length: int) -> Tensor:
         batch = examples.batch(numbers, length)
         inputs = [batch[name] for name in _INPUTS]
-        with torch.autocast(examples.device.type, torch.bfloat16):
+        with _halves(examples.device):
             outputs = reader(*inputs, plan.drop)
         return weighted(losses(batch, *outputs)) * reader.count
 
     reader.train()
-    _run("epoch", epochs, _Steps(examples.device, rule, work, plan.recorded))
+    _run("epoch", epochs, _Steps(examples.device, rule, work), checkpoint)
 
 
 def train_student(
     examples: Examples,
     student: Members,
-    teachers: Members,
+    teachers: Members | None,
     plan: Plan,
-    *,
-    folder: Path,
-    seconds: float,
+    checkpoint: Path,
 ) -> None:
-    """Train the student on the labels and on the members' answers, in at most so many seconds.
-
-    It is saved after each epoch.
-    """
+    """Train the student on the labels and on the teachers' answers."""
+    told = teachers is not None
     epochs = [
-        list(batches(examples, plan, members=1, seed=5000 + n, early=False, unlabelled=True))
-        for n in range(plan.student_epochs)
+        list(batches(examples, plan, members=1, seed=5000 + n, early=False, unlabelled=told))
+        for n in range(plan.epochs)
     ]
-    rule = _Rule(student, plan, steps=sum(map(len, epochs)), seconds=seconds)
+    rule = _Rule(student, plan, steps=sum(map(len, epochs)))
 
     def work(numbers: Tensor, length: int) -> Tensor:
         batch = examples.batch(numbers, length)
         inputs = [batch[name] for name in _INPUTS]
-        with torch.autocast(examples.device.type, torch.bfloat16):
-            with torch.no_grad():
-                wide = [i.expand(teachers.count, *i.shape[1:]).contiguous() for i in inputs]
-                theirs = teachers(*wide)
+        with _halves(examples.device):
             own = student(*inputs, plan.drop)
+            if teachers is not None:
+                with torch.no_grad():
+                    wide = [i.expand(teachers.count, *i.shape[1:]).contiguous() for i in inputs]
+                    theirs = teachers(*wide)
         hard = weighted(losses(batch, *own))
+        if teachers is None:
+            return hard
         soft = weighted(soft_losses(batch, own, theirs))
         return _HARD * hard + (1 - _HARD) * soft
 
@@ -490,21 +354,26 @@ def train_student(
     _run(
         "student epoch",
         epochs,
-        _Steps(examples.device, rule, work, plan.recorded),
-        after=lambda: save_in_parts(state_of(student), folder),
+        _Steps(examples.device, rule, work),
+        checkpoint,
     )
 
 
+def _halves(device: torch.device) -> torch.autocast:
+    """Compute in 16 bits where that is faster: some processors only emulate it."""
+    is_fast = device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.autocast(device.type, torch.bfloat16, enabled=is_fast)
+
+
 def _run(
-    title: str,
-    epochs: list[list[tuple[Tensor, int]]],
-    steps: _Steps,
-    *,
-    after: Callable[[], None] = lambda: None,
+    title: str, epochs: list[list[tuple[Tensor, int]]], steps: _Steps, checkpoint: Path
 ) -> None:
-    for epoch, batches_of_epoch in enumerate(epochs):
+    for epoch in range(steps.rule.resume(checkpoint), len(epochs)):
+        if steps.rule.progress() >= 1:
+            break
+        torch.manual_seed(1000 + epoch)
         lost = []
-        for numbers, length in batches_of_epoch:
+        for numbers, length in epochs[epoch]:
             lost.append(steps.step(numbers, length).clone())
             if len(lost) % _WAIT == 0:
                 lost[-1].item()  # waits for the device, so that the time is true
@@ -512,118 +381,56 @@ def _run(
                 break
         mean, spent = torch.stack(lost).mean().item(), time.monotonic() - steps.rule.began
         print(f"{title} {epoch + 1}, {spent:.0f} s: loss {mean:.3f}", flush=True)
-        after()
-        if steps.rule.progress() >= 1:
-            break
-
-
-def state_of(reader: Members, member: int = 0) -> dict[str, Tensor]:
-    """Return the weights of one member under the names of `training.model.Reader`."""
-    return {
-        _name_in_reader(name): value[member].detach().float().cpu()
-        for name, value in reader.w.items()
-    }
-
-
-def begin_from(reader: Members, state: dict[str, Tensor]) -> None:
-    """Give every member the weights of a `training.model.Reader`."""
-    with torch.no_grad():
-        for name, value in reader.w.items():
-            value.copy_(state[_name_in_reader(name)])
-
-
-def _name_in_reader(name: str) -> str:
-    stem, _, kind = name.rpartition("_")
-    if name in ("places", "segments"):
-        return name
-    if stem.startswith("l") and stem[1].isdigit():
-        layer, part = stem.split("_")
-        stem = f"layers.{layer[1:]}.{part}"
-    return f"{stem}.{ {'w': 'weight', 'b': 'bias'}[kind] }"
+        steps.rule.save(checkpoint, epoch + 1)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pack", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--members", type=int, default=Plan.members)
-    parser.add_argument("--epochs", type=int, default=Plan.epochs)
-    parser.add_argument("--student-epochs", type=int, default=Plan.student_epochs)
-    parser.add_argument("--tokens", type=int, default=Plan.tokens)
-    parser.add_argument("--seconds", type=float, default=3e4, help="for the members")
-    parser.add_argument("--student-seconds", type=float, default=3e4)
-    parser.add_argument("--plain", action="store_true", help="without CUDA graphs")
-    parser.add_argument(
-        "--from-shipped",
-        type=float,
-        metavar="RATE",
-        help="begin the student from the shipped weights, with this share of the learning rates",
-    )
-    parser.add_argument("--keep", type=Path, help="where the members are kept, or taken from")
-    given = parser.parse_args()
+    given = _arguments()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    plan = Plan(
-        given.members,
-        given.epochs,
-        given.student_epochs,
-        given.tokens,
-        recorded=not given.plain,
-    )
+    plan = Plan(given.count, given.epochs, seconds=given.seconds)
     found = packing.load(given.pack)
     examples = Examples(found["packed"], device)
-    make = {"weights": found["weights"], "words": examples.words, "sizes": found["sizes"]}
     print(f"{len(examples.sizes)} examples on {device}", flush=True)
-    given.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
-    members = Members(**make, count=plan.members, seed=1).to(device)
-    if given.keep and given.keep.exists():
-        members.load_state_dict(torch.load(given.keep, weights_only=True))
+
+    def members(count: int) -> Members:
+        made = Members(found["weights"], examples.words, found["sizes"], count=count)
+        return made.to(device)
+
+    checkpoint = given.out.with_suffix(".checkpoint")
+    if given.step == "teachers":
+        reader = members(plan.teachers)
+        train_teachers(examples, reader, plan, checkpoint)
+        save(reader.state_dict(), given.out)
     else:
-        train_members(examples, members, plan, seconds=given.seconds)
-        if given.keep:
-            torch.save(members.state_dict(), given.keep)
-        _show("members", found.get("unseen"), members, examples)
-    student = Members(**make, count=1, seed=2).to(device)
-    if given.from_shipped:
-        begin_from(student, _shipped(found["weights"]))
-        _show("shipped", found.get("unseen"), student, examples)
-        plan = replace(
-            plan, body=plan.body * given.from_shipped, heads=plan.heads * given.from_shipped
-        )
-    members.eval()
-    train_student(examples, student, members, plan, folder=given.out, seconds=given.student_seconds)
-    _show("student", found.get("unseen"), student, examples)
+        teachers = None
+        if given.teachers:
+            state = torch.load(given.teachers, weights_only=True, map_location=device)
+            teachers = members(len(state["w.places"])).eval()
+            teachers.load_state_dict(state)
+        reader = members(1)
+        if given.from_shipped:
+            begin_from(reader, shipped_state(found["weights"]))
+            report("shipped", reader, found["unseen"], examples)
+            rate = given.from_shipped
+            plan = replace(plan, body=plan.body * rate, heads=plan.heads * rate)
+        train_student(examples, reader, teachers, plan, checkpoint)
+        save_in_parts(state_of(reader), given.out)
+    report(given.step, reader, found["unseen"], examples)
+    checkpoint.unlink()
 
 
-def _shipped(weights: dict[str, Any]) -> dict[str, Tensor]:
-    """Return the shipped weights; the base has no word vectors here."""
-    base = Base(weights | {"emb.word": np.zeros((1, HIDDEN), np.float32)}, [], np.zeros(0), {})
-    reader = Reader(base)
-    copy_shipped(reader)
-    return reader.state_dict()
-
-
-def save_in_parts(state: dict[str, Tensor], folder: Path, *, parts: int = 4) -> None:
-    """Write the weights in halves as `student-1.pt` …, each small enough to be copied back."""
-    folder.mkdir(parents=True, exist_ok=True)
-    names = sorted(state, key=lambda name: -state[name].numel())
-    for part in range(parts):
-        torch.save(
-            {n: state[n].half() for n in names[part::parts]}, folder / f"student-{part + 1}.pt"
-        )
-
-
-def saved_in_parts(folder: Path) -> dict[str, Tensor]:
-    """Return the weights that `save_in_parts` wrote."""
-    found = {}
-    for path in sorted(folder.glob("student-*.pt")):
-        found |= torch.load(path, weights_only=True)
-    return {name: value.float() for name, value in found.items()}
-
-
-def _show(name: str, unseen: Any, reader: Members, examples: Examples) -> None:
-    if unseen:
-        report(name, reader, unseen, examples)
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("step", choices=("teachers", "student"))
+    parser.add_argument("pack", type=Path)
+    parser.add_argument("out", type=Path, help="the teachers' file, or the student's folder")
+    parser.add_argument("--count", type=int, default=Plan.teachers, help="of the teachers")
+    parser.add_argument("--teachers", type=Path, help="their file; a student may have none")
+    parser.add_argument("--epochs", type=int, default=Plan.epochs)
+    parser.add_argument("--seconds", type=float, default=1e6)
+    parser.add_argument("--from-shipped", type=float, metavar="RATE", help=_FROM_SHIPPED)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

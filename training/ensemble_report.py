@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from memories.reader.statements import FLAGS, PAIRS, SECRET, sigmoid, statements
+from memories.reader.statements import FLAGS, PAIRS, statements
 from training.encoding import Example
 from training.evaluation import THRESHOLDS, Score, count_kept
 from training.labels import Pair, Row
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from training.ensemble import Examples, Members
 
 Unseen = tuple[list[tuple[str, Row, Example]], list[tuple[str, Pair, Example]]]
-_SECRET_FROM = (0.5, 0.8, 0.95)
 
 
 def report(name: str, reader: Members, unseen: Unseen, examples: Examples) -> None:
@@ -45,27 +44,14 @@ def _of(scores: Any, member: int | None) -> Any:
 
 def _print(title: str, member: int | None, rows: Any, scored: Any) -> None:
     scores: dict[tuple[str, float], Score] = {}
-    secrets: dict[str, list[tuple[bool, float, float]]] = {}
     for (group, row, example), (tokens, _) in zip(rows, scored, strict=True):
-        if row.flags is not None:
-            found = statements(_of(tokens, member), example.input.tokens)
-            for threshold in THRESHOLDS:
-                score = scores.setdefault((group, threshold), Score())
-                count_kept(score, row, [s for s in found if s.share("keep", "yes") >= threshold])
-        else:
-            share = sigmoid(_of(tokens, member)[:, SECRET])
-            right = np.array(example.secret or [0])
-            most = float(share[right >= 0].max(initial=0))
-            least = float(share[right == 1].min(initial=1))
-            secrets.setdefault(group, []).append((bool(row.secrets), most, least))
+        found = statements(_of(tokens, member), example.input.tokens)
+        for threshold in THRESHOLDS:
+            score = scores.setdefault((group, threshold), Score())
+            count_kept(score, row, [s for s in found if s.share("keep", "yes") >= threshold])
     print(title)
     for (group, threshold), score in sorted(scores.items()):
         print(f"  {group} from {threshold}: {score.line()[:70]}")
-    for group, answers in sorted(secrets.items()):
-        for least in _SECRET_FROM:
-            hidden = [whole >= 0.5 and most >= least for secret, most, whole in answers if secret]
-            touched = [most >= least for secret, most, _ in answers if not secret]
-            print(f"  {group} from {least}: {np.mean(hidden):.3f} / {np.mean(touched):.3f}")
 
 
 def _scores(reader: Members, found: Sequence[Example], device: torch.device) -> list[Any]:

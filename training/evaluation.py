@@ -1,27 +1,17 @@
-"""Figures on held-out rows: statements found and kept, flags, pairs."""
+"""Check that a folder holds a complete reader, and print its figures on rows that are held out.
 
+.venv-train/bin/python -m training.evaluation [FOLDER]
+"""
+
+import argparse
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 
-import torch
-
-from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS, Statement, statements
-from memories.reader.tokenizer import Tokenizer
-from training.batches import collate
-from training.encoding import Example, encode_pair, encode_row
-from training.labels import Pair, Row
-from training.model import Reader
-
-
-def read(reader: Reader, example: Example) -> tuple[list[Statement], dict[str, float]]:
-    """Return the statements of one message in order, and the probability of each flag."""
-    batch = collate([example])
-    with torch.no_grad():
-        tokens, texts, _ = reader(batch.ids, batch.segments, batch.mask, batch.pooled)
-    shares = texts[0, : len(FLAGS)].sigmoid().tolist()
-    found = statements(tokens[0].numpy(), example.input.tokens)
-    return found, dict(zip(FLAGS, shares, strict=True))
-
+from memories.reader.reading import DATA, RELATION_SCORES, Model, Reader
+from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS, Statement, sigmoid, statements
+from training.encoding import encode_pair, encode_row
+from training.labels import Pair, Row, held_out_messages, held_out_pairs
 
 THRESHOLDS = (0.3, 0.5, 0.7)
 
@@ -45,18 +35,46 @@ class Score:
         )
 
 
-def report_messages(
-    reader: Reader, tokenizer: Tokenizer, rows: list[Row]
-) -> dict[float, dict[str, Score]]:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(".training/reader"))
+    parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
+    given = parser.parse_args()
+    model = load_complete(given.folder)
+    for threshold, scores in report_messages(model, held_out_messages(given.share)).items():
+        for language, score in sorted(scores.items()):
+            print(f"kept from {threshold} {language} {score.line()}")
+    for name, figure in report_pairs(model, held_out_pairs(given.share)).items():
+        print(f"pairs {name}: {figure}")
+
+
+def load_complete(folder: Path) -> Model:
+    """Load a reader. Raise `FileNotFoundError` if it lacks a file that the shipped one has."""
+    lacking = {file.name for file in DATA.iterdir()} - {"card.md"}
+    lacking -= {file.name for file in folder.iterdir()}
+    if lacking:
+        raise FileNotFoundError(f"{folder} lacks {', '.join(sorted(lacking))}.")
+    model = Model(folder)
+    reader = Reader(model)
+    reader.read("I moved to Lisbon. 我对花生过敏。")
+    reader.compare("Lives in Porto", "No, in Lisbon!")
+    reader.probability_request_means("forget where I live", "Lives in Porto")
+    print(f"{folder} is complete: {sum(f.stat().st_size for f in folder.iterdir()) / 1e6:.1f} MB")
+    return model
+
+
+def report_messages(model: Model, rows: list[Row]) -> dict[float, dict[str, Score]]:
     """Return precision and recall of the kept statements, by threshold and language.
 
     A kept statement is right if it overlaps a wanted span by at least half the length of both. Each
     wanted span counts once.
     """
     scores: dict[float, dict[str, Score]] = {t: defaultdict(Score) for t in THRESHOLDS}
-    reader.eval()
     for row in rows:
-        found, flags = read(reader, encode_row(tokenizer, row))
+        window = encode_row(model.tokenizer, row).input
+        tokens, texts, _ = model.scores(window)
+        found = statements(tokens, window.tokens)
+        flags = dict(zip(FLAGS, sigmoid(texts[: len(FLAGS)]).tolist(), strict=True))
         for threshold in THRESHOLDS:
             score = scores[threshold][row.language]
             count_kept(score, row, [f for f in found if f.share("keep", "yes") >= threshold])
@@ -93,19 +111,17 @@ def _overlap(start: int, end: int, other_start: int, other_end: int) -> bool:
     return shared * 2 >= end - start and shared * 2 >= other_end - other_start
 
 
-def report_pairs(reader: Reader, tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, str]:
-    """Return the share of right relations and of right "about" answers, by language."""
-    reader.eval()
+def report_pairs(model: Model, pairs: list[Pair]) -> dict[str, str]:
+    """Return the share of right relations, by language."""
     right: dict[str, list[bool]] = defaultdict(list)
     for pair in pairs:
-        batch = collate([encode_pair(tokenizer, pair)])
-        with torch.no_grad():
-            _, texts, _ = reader(batch.ids, batch.segments, batch.mask, batch.pooled)
-        scores = texts[0, len(FLAGS) :]
+        scores = model.pair_scores(encode_pair(model.tokenizer, pair).input).total
         if pair.relation is not None:
-            answer = PAIRS[int(scores[: len(PAIRS)].argmax())]
+            answer = PAIRS[int(scores[RELATION_SCORES].argmax())]
             right[f"{pair.language} relation"].append(answer == pair.relation)
             right[f"{pair.language} {pair.relation}"].append(answer == pair.relation)
-        if pair.about is not None:
-            right[f"{pair.language} about"].append((scores[len(PAIRS)].item() > 0) == pair.about)
     return {name: f"{sum(v) / len(v):.3f} of {len(v)}" for name, v in sorted(right.items())}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,10 @@
-"""Writes the trained reader: an ONNX graph, weights, and a vocabulary cut to the served scripts.
+"""Writes a reader: an ONNX graph, weights, and a vocabulary cut to the served scripts.
+
+    .venv-train/bin/python -m training.export FOLDER STUDENT=SHARE ... [shipped=SHARE]
+
+The reader is the weighted mean of students of `training.ensemble` and of the shipped reader. All
+must descend from the same pretrained weights: then the mean is usually at least as good as each
+(Wortsman et al., 2022, "Model soups"). The shares sum to 1.
 
 The weights are stored outside the graph, so that onnxruntime maps them into memory. The word
 vectors don't change with the training.
@@ -9,12 +15,15 @@ and the activations have one scale per block of 64. With a single scale (dynamic
 few large activations of this encoder cost two to three points.
 """
 
+import argparse
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
@@ -22,7 +31,9 @@ from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
 from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS, TAGS
 from memories.reader.tokenizer import Tokenizer
-from training.base import HEADS, HIDDEN, Base
+from training import shipped
+from training.base import HEADS, HIDDEN, Base, load
+from training.members import saved_in_parts
 from training.model import Layer, Reader
 
 FUSED = "com.microsoft"
@@ -39,6 +50,31 @@ LETTERS = (
     *("LATIN", "CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC", "FULLWIDTH LATIN"),
     *("HALFWIDTH KATAKANA", "COMBINING", "MODIFIER LETTER", "VARIATION SELECTOR", "KANGXI"),
 )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("parts", nargs="+")
+    given = parser.parse_args()
+    base = load()
+    reader = Reader(base)
+    mix(reader, given.parts)
+    write(reader, base, given.folder)
+
+
+def mix(reader: Reader, parts: Sequence[str]) -> None:
+    """Give the reader the weighted mean of the parts."""
+    mean: dict[str, torch.Tensor] = {}
+    for part in parts:
+        name, _, share = part.rpartition("=")
+        if name == "shipped":
+            shipped.copy_shipped(reader)
+        else:
+            reader.load_state_dict(saved_in_parts(Path(name)), strict=False)
+        for key, value in reader.state_dict().items():
+            mean[key] = mean.get(key, torch.zeros(())) + float(share) * value
+    reader.load_state_dict(mean)
 
 
 def write(reader: Reader, base: Base, folder: Path) -> None:
@@ -82,6 +118,8 @@ def _save(model: onnx.ModelProto, folder: Path) -> None:
         if len(tensor.raw_data) > _SMALL:
             set_external_data(tensor, WORDS if tensor.name.startswith("word") else LAYERS)
     onnx.save(model, folder / "reader.onnx")
+    for name in (WORDS, LAYERS):
+        (folder / name).chmod(0o644)  # onnx makes them private
 
 
 def _about(base: Base) -> dict[str, str]:
@@ -232,3 +270,7 @@ def _four_bits(table: NDArray[np.float32]) -> tuple[onnx.TensorProto, NDArray[np
         raw_data=(nibbles[:, 0::2] | nibbles[:, 1::2] << 4).astype(np.uint8).tobytes(),
     )
     return packed, scale.astype(np.float16)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,8 +6,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from memories.reader.statements import SPAN_HEADS
+
+DATA = Path(__file__).parent / "data"
+BENCH = Path(__file__).parents[1] / "bench" / "data"
+# Files of which the encoder learns nothing. It is measured with the first two; the heads beside it
+# learn from the others, because on rows that the encoder knows, its answers are too certain.
+_LATER_SECRETS = (
+    *("eighteenth_*", "nineteenth_*", "twent*_*"),
+    *("forms_*", "hard_*", "names_*", "near*_*", "pairs_*"),
+)
+_LATER_REQUESTS = ("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
+HELD_OUT = (
+    *("reader/??_messages1[02-9].jsonl", "reader/??_pairs1[0-9].jsonl", "reader/??_pairs1.jsonl"),
+    *(f"reader/{language}_messages[78].jsonl" for language in ("es", "de", "fr", "ja")),
+    "pairs/??_pairs1[4-7].jsonl",
+    *(f"secrets/{name}.jsonl" for name in _LATER_SECRETS),
+    *(f"forget_requests/{name}_*.jsonl" for name in (*_LATER_REQUESTS, "twelfth", "thirteenth")),
+)
 
 
 @dataclass(frozen=True)
@@ -56,14 +74,27 @@ class _Thread:
     texts: list[str] = field(default_factory=list)
 
 
-def read_messages(folder: Path, names: str = "*") -> list[Row]:
-    """Read the files of a folder whose names match a pattern, given without `.jsonl`.
+def is_held_out(file: Path) -> bool:
+    """Return whether the encoder learns nothing of a file."""
+    return any(file.match(pattern) for pattern in HELD_OUT)
 
-    Raise `ValueError` if a quotation is not in its text.
-    """
+
+def files(folder: Path, names: str = "*", *, held_out: bool | None = None) -> list[Path]:
+    """Return files by a pattern without `.jsonl`: all, those held out, or the others."""
+    found = sorted(folder.glob(f"{names}.jsonl"))
+    return [file for file in found if held_out in (None, is_held_out(file))]
+
+
+def is_drawn(text: str, share: float) -> bool:
+    """Return whether a text belongs to the sample. The result depends only on text and share."""
+    return crc32(text.encode()) % 10_000 < share * 10_000
+
+
+def read_messages(paths: Iterable[Path]) -> list[Row]:
+    """Read messages. Raise `ValueError` if a quotation is not in its text."""
     threads: dict[tuple[str, str, str], _Thread] = {}
     rows = []
-    for name, row in _lines(sorted(folder.glob(f"{names}.jsonl"))):
+    for name, row in _lines(paths):
         thread = threads.setdefault((name, row["voice"], str(row["conversation"])), _Thread())
         before = tuple(reversed(thread.texts[-3:]))
         rows.append(_message(name, row, before))
@@ -102,10 +133,10 @@ _WHY_SAID = {
 }
 
 
-def read_clauses(folder: Path) -> list[Row]:
+def read_clauses(paths: Iterable[Path]) -> list[Row]:
     """Read single clauses with a kind or a reason for `none`: one span each, with some heads."""
     rows = []
-    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+    for name, row in _lines(paths):
         heads = {"keep": "no" if row["label"] == "none" else "yes"}
         if row["label"] != "none":
             heads |= {"kind": row["label"], "said": "asserted"}
@@ -121,10 +152,10 @@ def read_clauses(folder: Path) -> list[Row]:
     return rows
 
 
-def read_secrets(folder: Path) -> list[Row]:
+def read_secrets(paths: Iterable[Path]) -> list[Row]:
     """Read texts with secrets and harmless look-alikes. They have no other labels."""
     rows = []
-    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+    for name, row in _lines(paths):
         text = row["text"]
         places = tuple(
             (text.index(secret), text.index(secret) + len(secret)) for secret in row["secrets"]
@@ -144,13 +175,10 @@ _RELATIONS = {
 }
 
 
-def read_pairs(folder: Path, names: str = "*") -> list[Pair]:
-    """Read rows of `{"old", "new", "relation"}` or `{"request", "memory", "about"}`.
-
-    `names` is a pattern without `.jsonl`.
-    """
+def read_pairs(paths: Iterable[Path]) -> list[Pair]:
+    """Read rows of `{"old", "new", "relation"}` or `{"request", "memory", "about"}`."""
     found = []
-    for name, row in _lines(sorted(folder.glob(f"{names}.jsonl"))):
+    for name, row in _lines(paths):
         group, language = f"{name}:{row.get('topic', '')}", row.get("lang", name[:2])
         if "request" in row:
             found.append(
@@ -165,13 +193,13 @@ def read_pairs(folder: Path, names: str = "*") -> list[Pair]:
 _OTHERS = 4  # memories that a request doesn't mean, for each request
 
 
-def read_requests(folder: Path) -> list[Pair]:
+def read_requests(paths: Iterable[Path]) -> list[Pair]:
     """Read requests to forget: one pair for each memory that is meant, and for some of the others.
 
     The others are taken in a fixed order that differs from request to request.
     """
     found = []
-    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+    for name, row in _lines(paths):
         chance = random.Random(row["request"])
         others = [n for n in range(len(row["memories"])) if n not in row["wanted"]]
         for number in [*row["wanted"], *chance.sample(others, min(_OTHERS, len(others)))]:
@@ -179,6 +207,18 @@ def read_requests(folder: Path) -> list[Pair]:
             group = f"requests_{name}:{row['memories'][0]}"
             found.append(Pair(group, name[-2:], row["request"], memory, about=about))
     return found
+
+
+def held_out_messages(share: float = 1.0) -> list[Row]:
+    """Return the messages with which a finished reader is measured."""
+    rows = read_messages(files(BENCH / "reader", "*_messages*", held_out=True))
+    return [row for row in rows if is_drawn(row.text, share)]
+
+
+def held_out_pairs(share: float = 1.0) -> list[Pair]:
+    """Return the pairs with which a finished reader is measured."""
+    pairs = read_pairs(files(BENCH / "reader", "*_pairs*", held_out=True))
+    return [pair for pair in pairs if is_drawn(pair.first + pair.second, share)]
 
 
 def _lines(paths: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any]]]:

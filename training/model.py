@@ -37,33 +37,26 @@ class Layer(nn.Module):
 
 
 class Reader(nn.Module):
-    """Computes token outputs and text outputs from ids, segments and a mask.
+    """The weights of one reader; `training.members.Members` computes with them."""
 
-    Returns `(batch, length, TOKEN_OUTPUTS)`, `(batch, TEXT_OUTPUTS)` and `(batch, HIDDEN)`. The
-    last is the mean of the tokens in `pooled`, from which the text outputs are computed.
-    """
-
-    def __init__(self, base: Base, *, drop: float = 0.1, layers: int = LAYERS) -> None:
+    def __init__(self, base: Base, *, drop: float = 0.1) -> None:
         super().__init__()
         tensors = base.tensors
         self.words = nn.Embedding.from_pretrained(torch.from_numpy(tensors["emb.word"]))
         self.places = nn.Parameter(torch.from_numpy(tensors["emb.pos"] + tensors["emb.type"][0]))
         self.segments = nn.Parameter(torch.zeros(SEGMENTS, HIDDEN))
         self.eln = nn.LayerNorm(HIDDEN, 1e-12)
-        self.layers = nn.ModuleList(Layer(drop) for _ in range(layers))
-        self.drop = nn.Dropout(drop)
+        self.layers = nn.ModuleList(Layer(drop) for _ in range(LAYERS))
         self.token_head = nn.Linear(HIDDEN, TOKEN_OUTPUTS)
         self.text_head = nn.Linear(HIDDEN, TEXT_OUTPUTS)
-        self._copy(base, layers)
+        self._copy(base)
 
-    def _copy(self, base: Base, layers: int) -> None:
+    def _copy(self, base: Base) -> None:
         t = {name: torch.from_numpy(value) for name, value in base.tensors.items()}
         with torch.no_grad():
             self.eln.weight.copy_(t["emb.ln.w"])
             self.eln.bias.copy_(t["emb.ln.b"])
-            # A shorter encoder starts with evenly spaced layers of the base.
-            chosen = [round(i * (LAYERS - 1) / max(1, layers - 1)) for i in range(layers)]
-            for layer, number in zip(self.layers, chosen, strict=True):
+            for number, layer in enumerate(self.layers):
                 for name in ("ao", "fi", "fo", "aln", "oln"):
                     part = getattr(layer, name)
                     part.weight.copy_(t[f"l{number}.{name}.w"])
@@ -73,19 +66,3 @@ class Reader(nn.Module):
             for head in (self.token_head, self.text_head):
                 head.weight.normal_(0, 0.02)
                 head.bias.zero_()
-
-    def states(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        """Return the state of each token, `(batch, length, HIDDEN)`."""
-        x = self.words(ids) + self.places[: ids.shape[1]] + self.segments[segments]
-        x = self.drop(self.eln(x))
-        for layer in self.layers:
-            x = layer(x, mask)
-        return x
-
-    def forward(
-        self, ids: Tensor, segments: Tensor, mask: Tensor, pooled: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        x = self.states(ids, segments, mask)
-        weight = pooled[..., None].to(x.dtype)
-        mean = (x * weight).sum(1) / weight.sum(1)
-        return self.token_head(x), self.text_head(mean), mean

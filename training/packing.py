@@ -3,12 +3,13 @@
 The file needs neither the vocabulary nor the wheel with the base: word ids are renumbered to the
 words that occur, and the base keeps its 4 bits.
 
-Run as `python -m training.packing PACK [--unseen NAME …]`. Rows of files whose name contains one of
-these names are not trained on; the figures of `training.ensemble` are about them.
+Run as `python -m training.packing PACK`. Rows of the files in `labels.HELD_OUT` are not trained on;
+the figures of `training.ensemble` are about those in `bench/data/reader`.
 """
 
 import argparse
 import gzip
+import math
 import pickle
 import random
 from collections.abc import Iterable, Sequence
@@ -26,8 +27,14 @@ from training.base import Base
 from training.careless import careless_pair, careless_row
 from training.encoding import Example, encode_pair, encode_row
 from training.labels import (
+    BENCH,
+    DATA,
     Pair,
     Row,
+    files,
+    held_out_messages,
+    held_out_pairs,
+    is_drawn,
     read_clauses,
     read_messages,
     read_pairs,
@@ -35,9 +42,6 @@ from training.labels import (
     read_secrets,
 )
 from training.unrelated_pairs import unrelated
-
-DATA = Path(__file__).parent / "data"
-BENCH = Path(__file__).parents[1] / "bench" / "data"
 
 SPANS = 16  # per example; further statements of a message are not trained on
 NONE = -100  # label that is not trained on
@@ -162,31 +166,29 @@ def _whole(value: Any) -> NDArray[np.float32]:
 
 
 def main() -> None:
-    """Pack all rows of the project, except the unseen ones."""
+    """Pack all rows of the project, except those held out."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pack", type=Path)
-    parser.add_argument("--unseen", nargs="*", default=[])
+    parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
     given = parser.parse_args()
     base = pretrained.load()
     tokenizer = Tokenizer.of(base.pieces, base.scores.tolist(), base.normal)
-    messages = read_messages(DATA / "messages") + read_messages(BENCH / "reader", "*_messages*")
-    pairs = read_pairs(DATA / "pairs") + read_pairs(BENCH / "pairs")
-    pairs += read_pairs(BENCH / "reader", "*_pairs*") + read_requests(BENCH / "forget_requests")
-
-    def is_unseen(name: str) -> bool:
-        return any(part in name for part in given.unseen)
-
-    rows = messages + read_secrets(BENCH / "secrets")
+    rows = read_messages(files(DATA / "messages"))
+    rows += read_messages(files(BENCH / "reader", "*_messages*", held_out=False))
+    rows += read_secrets(files(BENCH / "secrets", held_out=False))
+    rows = [r for r in rows if is_drawn(r.text, given.share)]
+    pairs = read_pairs(files(DATA / "pairs", held_out=False) + files(BENCH / "pairs"))
+    pairs += read_pairs(files(BENCH / "reader", "*_pairs*", held_out=False))
+    pairs += read_requests(files(BENCH / "forget_requests", held_out=False))
+    pairs = [p for p in pairs if is_drawn(p.first + p.second, given.share)]
+    clauses = [r for r in read_clauses(files(BENCH / "clauses")) if is_drawn(r.text, given.share)]
     unseen = (
-        [(_file(r.voice), r, encode_row(tokenizer, r)) for r in rows if is_unseen(r.voice)],
-        [(_file(p.group), p, encode_pair(tokenizer, p)) for p in pairs if is_unseen(p.group)],
+        [(_file(r.voice), r, encode_row(tokenizer, r)) for r in held_out_messages(given.share)],
+        [(_file(p.group), p, encode_pair(tokenizer, p)) for p in held_out_pairs(given.share)],
     )
-    rows = [r for r in rows if not is_unseen(r.voice)]
-    pairs = [p for p in pairs if not is_unseen(p.group)]
     told = [r for r in rows if r.flags is not None]
-    pairs += unrelated(told, each=_UNRELATED)
-    strange = _strange(told)
-    clauses = read_clauses(BENCH / "clauses")
+    pairs += unrelated(told, each=math.ceil(_UNRELATED * given.share))
+    strange = _strange(told, given.share)
     chance = random.Random(1)
     groups = [_row_variants(tokenizer, r, chance) for r in rows]
     groups += [_pair_variants(tokenizer, p, chance) for p in pairs]
@@ -197,8 +199,9 @@ def main() -> None:
     unlabelled = [False] * (known + len(clauses)) + [True] * len(strange)
     packed, vocabulary = pack(groups, early=early, unlabelled=unlabelled)
     place = {int(word): n for n, word in enumerate(vocabulary)}
+    unknown = place.get(3, 0)
     for _, _, example in [*unseen[0], *unseen[1]]:
-        example.input.ids[:] = [place.get(n, place[3]) for n in example.input.ids]
+        example.input.ids[:] = [place.get(n, unknown) for n in example.input.ids]
     sizes = (TOKEN_OUTPUTS, TEXT_OUTPUTS)
     save(given.pack, packed, base, vocabulary, sizes=sizes, unseen=unseen)
     print(
@@ -209,7 +212,7 @@ def main() -> None:
 
 
 def _file(group: str) -> str:
-    return group.removeprefix("secrets:").partition(":")[0]
+    return group.partition(":")[0]
 
 
 def _row_variants(tokenizer: Tokenizer, row: Row, chance: random.Random) -> list[Example]:
@@ -224,7 +227,7 @@ def _pair_variants(tokenizer: Tokenizer, pair: Pair, chance: random.Random) -> l
     return [encode_pair(tokenizer, p) for p in (pair, *ordered)]
 
 
-def _strange(rows: Iterable[Row]) -> list[Pair]:
+def _strange(rows: Iterable[Row], share: float) -> list[Pair]:
     """Return pairs of two statements of one voice, whose relation nobody has labelled."""
     told: dict[tuple[str, str], list[str]] = {}
     for row in rows:
@@ -234,7 +237,8 @@ def _strange(rows: Iterable[Row]) -> list[Pair]:
     for language in sorted({language for language, _ in told}):
         theirs = [texts for (lang, _), texts in sorted(told.items()) if lang == language]
         voices = [texts for texts in theirs if len(texts) > 1]
-        for _ in range(_STRANGE if len(voices) > 40 else _STRANGE // 10):
+        most = _STRANGE if len(voices) > 40 else _STRANGE // 10
+        for _ in range(math.ceil(most * share) if voices else 0):
             first, second = chance.sample(chance.choice(voices), 2)
             found.append(Pair("strange", language, first, second))
     return found

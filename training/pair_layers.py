@@ -1,14 +1,14 @@
 """Train the two layers that find which earlier statement a message puts right, and export them.
 
-    .venv-train/bin/python -m training.pair_layers [--epochs 5] [--hold-out 0] [--folder .training]
+    .venv-train/bin/python -m training.pair_layers [--epochs 5] [--hold-out 0] [--folder FOLDER]
 
-The encoder stays as it is shipped. Its states after the ninth layer are computed once for each
-pair; two copies of its last layers are then trained on them, with a head for the relation and one
-that marks the wrong words of the statement and the right words of the message. Then a small network
-is fitted that says from a message alone whether it puts anything right. Rows: `data/links` (short
-conversations), the pairs of `data/pairs` about corrections, and every eighth of the other pairs.
-With `--hold-out N`, one voice in five is held out, and figures about it are printed instead of an
-export. Five epochs take ten minutes on two processor cores.
+The encoder of the folder stays as it is. Its states after the ninth layer are computed once for
+each pair; two copies of its last layers are then trained on them, with a head for the relation and
+one that marks the wrong words of the statement and the right words of the message. Then a small
+network is fitted that says from a message alone whether it puts anything right. Rows: `data/links`
+(short conversations), the pairs of `data/pairs` about corrections, and every eighth of the other
+pairs. With `--hold-out N`, one voice in five is held out, and figures about it are printed instead
+of an export. Five epochs take ten minutes on two processor cores.
 """
 
 import argparse
@@ -32,16 +32,17 @@ from torch import Tensor, nn
 from torch.nn import functional as f
 
 from memories.reader import inputs
-from memories.reader.reading import Model
+from memories.reader import pair_layers as product
+from memories.reader.reading import Encoder
 from memories.reader.state_head import MESSAGES, StateHead
 from memories.reader.statements import FLAGS, PAIRS
 from training import shipped
 from training.base import HIDDEN, load
 from training.export import Graph, quantized
-from training.labels import read_pairs
+from training.labels import DATA, files, is_drawn, read_pairs
+from training.members import save
 from training.model import Layer, Reader
 
-DATA = Path(__file__).parent / "data"
 COPIED = (9, 11)  # the encoder's layers, from 0, from which the two layers start
 CORRECTIONS = ("en_pairs14", "zh_pairs14")
 CHANGES = ("newer", "contradicts", "ended")  # relations of a message that puts something right
@@ -92,25 +93,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--hold-out", type=int, help="the number of the fifth that is held out")
-    parser.add_argument("--folder", type=Path, default=Path(".training"))
+    parser.add_argument("--folder", type=Path, default=Path(".training/reader"))
+    parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
     wanted = parser.parse_args()
     torch.manual_seed(1)
-    model, rows = Model(), list(_rows())
-    examples = [_example(model, *row) for row in rows]
+    encoder = Encoder(wanted.folder)
+    rows = [row for row in _rows() if is_drawn(row[0] + row[1], wanted.share)]
+    examples = [_example(encoder, *row) for row in rows]
     held = [one for one in examples if _fold(one.group) == wanted.hold_out]
     train = [one for one in examples if _fold(one.group) != wanted.hold_out]
     print(f"{len(train)} pairs, {len(held)} held out", flush=True)
     reader = Reader(load())
-    shipped.copy_shipped(reader)
+    shipped.copy_shipped(reader, wanted.folder)
     layers = PairLayersModel(reader)
-    fit(layers, train, wanted.epochs)
-    gate, figures = fit_gate(model, held_out=wanted.hold_out)
+    checkpoint = wanted.folder.with_name("pair_layers.checkpoint")
+    fit(layers, train, wanted.epochs, checkpoint=None if held else checkpoint)
+    gate, figures = fit_gate(encoder, wanted.share, held_out=wanted.hold_out)
     print(figures)
     if held:
         print(report(layers, held))
         return
-    write(layers, wanted.folder / "reader" / "pairs.onnx")
-    gate.save(wanted.folder / "reader" / MESSAGES)
+    write(layers, wanted.folder / product.FILE)
+    gate.save(wanted.folder / MESSAGES)
+    checkpoint.unlink()
 
 
 def _fold(group: str) -> int:
@@ -130,14 +135,14 @@ def _rows() -> Iterator[tuple[str, str, str, str, tuple[tuple[int, int], tuple[i
                 for text in (said, link["words"]):
                     edits = edited(statement["words"], link, text)
                     yield statement["words"], text, link["relation"], talk["voice"], edits
-    for number, pair in enumerate(read_pairs(DATA / "pairs")):
+    for number, pair in enumerate(read_pairs(files(DATA / "pairs"))):
         if pair.relation and (pair.group.startswith(CORRECTIONS) or number % 8 == 0):
             yield pair.first, pair.second, pair.relation, pair.group, None
 
 
 def conversations() -> Iterator[dict[str, Any]]:
     """Yield the conversations of `data/links`."""
-    for file in sorted((DATA / "links").glob("*.jsonl")):
+    for file in files(DATA / "links"):
         yield from map(json.loads, file.read_text().splitlines())
 
 
@@ -169,20 +174,20 @@ def edited(
 
 
 def _example(
-    model: Model,
+    encoder: Encoder,
     first: str,
     second: str,
     relation: str,
     group: str,
     spans: tuple[tuple[int, int], tuple[int, int]] | None,
 ) -> Example:
-    window = inputs.build_pair_input(model.tokenizer, first, second)
+    window = inputs.build_pair_input(encoder.tokenizer, first, second)
     edits = torch.full((len(window.ids),), -1.0)
     if spans:
         for place, (token, text) in enumerate(zip(window.tokens, window.segments, strict=True)):
             start, end = spans[text]
             edits[place] = float(token is not None and token.start < end and start < token.end)
-    states = torch.from_numpy(model.token_states(window)).half()
+    states = torch.from_numpy(encoder.token_states(window)).half()
     return Example(group, PAIRS.index(relation), states, edits)
 
 
@@ -206,8 +211,10 @@ def _batches(examples: list[Example], seed: int) -> Iterator[tuple[list[Example]
         yield group, states, mask
 
 
-def fit(layers: PairLayersModel, examples: list[Example], epochs: int) -> None:
-    """Train the layers in place."""
+def fit(
+    layers: PairLayersModel, examples: list[Example], epochs: int, *, checkpoint: Path | None
+) -> None:
+    """Train the layers in place, and write a checkpoint after each epoch."""
     heads = [*layers.relations.parameters(), *layers.edits.parameters()]
     rule = torch.optim.AdamW(
         [{"params": layers.layers.parameters(), "lr": 1e-4}, {"params": heads, "lr": 1e-3}],
@@ -219,8 +226,15 @@ def fit(layers: PairLayersModel, examples: list[Example], epochs: int) -> None:
     pace = torch.optim.lr_scheduler.LambdaLR(
         rule, lambda n: min(1, n / warm) * (1 + math.cos(math.pi * min(1, n / steps))) / 2
     )
+    first = 0
+    if checkpoint and checkpoint.exists():
+        state = torch.load(checkpoint, weights_only=True)
+        first = state["epoch"]
+        for part, name in ((layers, "layers"), (rule, "rule"), (pace, "pace")):
+            part.load_state_dict(state[name])
     layers.train()
-    for epoch in range(epochs):
+    for epoch in range(first, epochs):
+        torch.manual_seed(epoch)
         for group, states, mask in _batches(examples, epoch):
             relations, edits = layers(states, mask)
             answers = torch.tensor([one.relation for one in group])
@@ -238,6 +252,10 @@ def fit(layers: PairLayersModel, examples: list[Example], epochs: int) -> None:
             rule.step()
             pace.step()
         print(f"epoch {epoch + 1}: loss of the last step {loss.item():.2f}", flush=True)
+        if checkpoint:
+            state = {"layers": layers, "rule": rule, "pace": pace}
+            state = {name: part.state_dict() for name, part in state.items()}
+            save(state | {"epoch": epoch + 1}, checkpoint)
     layers.eval()
 
 
@@ -264,7 +282,7 @@ def report(layers: PairLayersModel, held: list[Example]) -> str:
     )
 
 
-def fit_gate(model: Model, *, held_out: int | None) -> tuple[StateHead, str]:
+def fit_gate(encoder: Encoder, share: float, *, held_out: int | None) -> tuple[StateHead, str]:
     """Fit the network that says from a message whether it puts anything right.
 
     It reads the mean state of the ninth layer and that of the last. Return it with its figures.
@@ -273,9 +291,11 @@ def fit_gate(model: Model, *, held_out: int | None) -> tuple[StateHead, str]:
     for talk in conversations():
         puts_right = {link["by"] for link in talk["links"] if link["relation"] in CHANGES}
         for number, said in enumerate(talk["said"]):
+            if not is_drawn(said, share):
+                continue
             before = list(reversed(talk["said"][:number]))
-            window = next(inputs.windows(model.tokenizer, said, before=before))
-            features.append(np.concatenate(model.message_states(window)))
+            window = next(inputs.windows(encoder.tokenizer, said, before=before))
+            features.append(np.concatenate(encoder.message_states(window)))
             answers.append(float(number in puts_right))
             held.append(_fold(talk["voice"]) == held_out)
     x, y, out = torch.tensor(np.stack(features)), torch.tensor(answers), torch.tensor(held)

@@ -5,6 +5,7 @@ trained ones by at most half a quantization step, which the first training steps
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -12,17 +13,19 @@ import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
+from memories.reader.reading import DATA
+from training.base import HIDDEN, Base
 from training.model import Layer, Reader
 
-PATH = Path(__file__).parents[1] / "memories" / "reader" / "data" / "reader.onnx"
 _BLOCK, _ZERO = 64, 128
 
 
-def copy_shipped(reader: Reader, path: Path = PATH) -> None:
+def copy_shipped(reader: Reader, folder: Path = DATA) -> None:
     """Replace all trained weights by those of the exported files, except the word vectors.
 
     Raise `KeyError` if a shape differs.
     """
+    path = folder / "reader.onnx"
     model = onnx.load(str(path), load_external_data=False)  # the word vectors may be missing
     constants = {
         tensor.name: numpy_helper.to_array(tensor, base_dir=str(path.parent))
@@ -51,6 +54,14 @@ def copy_shipped(reader: Reader, path: Path = PATH) -> None:
             head = getattr(reader, part)
             _fill(head.weight, constants[f"{part}.w"].T)
             _fill(head.bias, constants[f"{part}.b"])
+
+
+def shipped_state(weights: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """Return the shipped weights; `weights` are those of the base, without word vectors."""
+    base = Base(weights | {"emb.word": np.zeros((1, HIDDEN), np.float32)}, [], np.zeros(0), {})
+    reader = Reader(base)
+    copy_shipped(reader)
+    return reader.state_dict()
 
 
 def _unpacked(

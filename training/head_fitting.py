@@ -1,4 +1,4 @@
-"""Fit a small network beside the encoder (`memories/reader/state_head.py`) to yes-or-no examples.
+"""Fit a small network beside the encoder (`memories/reader/state_head.py`).
 
 Several networks are trained with different initial weights and joined into one, whose result is
 their mean. Adam with decoupled weight decay (Loshchilov and Hutter, 2019) and dropout, in numpy.
@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.reader.state_head import StateHead
+from memories.reader.statements import softmax
 
 Floats = NDArray[np.float32]
 _RATE = 1e-3  # falls to zero with the steps
-_DECAY = 0.02
-_DROP = (0.1, 0.25)  # share of the inputs and of the hidden units that a step leaves out
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Inputs of a head, (examples, size), the answers 0 or 1, and the weight of each example.
+    """Inputs of a head, (examples, size), the answers, and the weight of each example.
 
-    `scores` are the logits of the encoder's own head, to which the result is added: 0 if it isn't.
+    The answers are 0 or 1, (examples,), or the probability of each class, (examples, classes).
+    `scores`, of the same shape, are the logits of the encoder's own head, to which the result is
+    added: 0 if it isn't.
     """
 
     inputs: Floats
@@ -38,7 +39,7 @@ class Plan:
     """How networks are trained: each with `units` hidden units, in `passes` over the examples.
 
     A step uses `batch` examples. `yes` is the weight of an example with the answer 1; others weigh
-    1.
+    1. `drop` is the share of the inputs and of the hidden units that a step leaves out.
     """
 
     units: int
@@ -46,6 +47,8 @@ class Plan:
     passes: int
     batch: int = 512
     yes: float = 1.0
+    drop: tuple[float, float] = (0.1, 0.25)
+    decay: float = 0.02
 
 
 def joined(parts: Sequence[Examples]) -> Examples:
@@ -63,35 +66,40 @@ def fitted(examples: Examples, plan: Plan) -> StateHead:
     mean, spread = examples.inputs.mean(0), examples.inputs.std(0) + 1e-3
     scaled = (examples.inputs - mean) / spread
     nets = [_trained(scaled, examples, plan, seed) for seed in range(plan.networks)]
-    first, bias, second = (np.hstack([net[number] for net in nets]) for number in range(3))
-    offset = np.array(np.mean([net[3] for net in nets]), np.float32)
-    shared = (second / plan.networks).astype(np.float32)
-    return StateHead.of_scaled(mean, spread, first, bias, shared, offset)
+    first, bias = (np.hstack([net[number] for net in nets]) for number in range(2))
+    second = np.vstack([net[2] for net in nets]) / np.float32(plan.networks)
+    offset = np.mean([net[3] for net in nets], 0)
+    if examples.answers.ndim == 1:
+        second, offset = second[:, 0], offset[0]
+    return StateHead.of_scaled(mean, spread, first, bias, second, np.asarray(offset))
 
 
 def _trained(scaled: Floats, examples: Examples, plan: Plan, seed: int) -> list[Floats]:
     """Return the weights of one network: first layer, its bias, second layer, its bias."""
     chance = np.random.default_rng(seed)
     count, size = scaled.shape
+    answers, own_scores = examples.answers.reshape(count, -1), examples.scores.reshape(count, -1)
+    outputs = answers.shape[1]
     first = chance.uniform(-1, 1, (size, plan.units)) / size**0.5
-    second = chance.uniform(-1, 1, plan.units) / plan.units**0.5
-    weights = [one.astype(np.float32) for one in (first, np.zeros(plan.units), second, np.zeros(1))]
-    adam = _Adam(weights, steps=plan.passes * -(-count // plan.batch))
+    second = chance.uniform(-1, 1, (plan.units, outputs)) / plan.units**0.5
+    drawn = (first, np.zeros(plan.units), second, np.zeros(outputs))
+    weights = [one.astype(np.float32) for one in drawn]
+    adam = _Adam(weights, steps=plan.passes * -(-count // plan.batch), decay=plan.decay)
     for _ in range(plan.passes):
         order = chance.permutation(count)
         for start in range(0, count, plan.batch):
             chosen = order[start : start + plan.batch]
-            x = scaled[chosen] * _kept(chance, (len(chosen), size), _DROP[0])
+            x = scaled[chosen] * _kept(chance, (len(chosen), size), plan.drop[0])
             before = x @ weights[0] + weights[1]
-            mask = _kept(chance, before.shape, _DROP[1]) * (before > 0)
+            mask = _kept(chance, before.shape, plan.drop[1]) * (before > 0)
             hidden = before * mask
-            logits = hidden @ weights[2] + weights[3] + examples.scores[chosen]
-            share = 1 / (1 + np.exp(-logits))
-            wanted = examples.answers[chosen]
-            error = (share - wanted) * examples.weights[chosen] / len(chosen)
+            logits = hidden @ weights[2] + weights[3] + own_scores[chosen]
+            share = softmax(logits) if outputs > 1 else 1 / (1 + np.exp(-logits))
+            wanted = answers[chosen]
+            error = (share - wanted) * examples.weights[chosen, None] / len(chosen)
             error *= np.where(wanted > 0, np.float32(plan.yes), np.float32(1))
-            back = np.outer(error, weights[2]) * mask
-            adam.step([x.T @ back, back.sum(0), hidden.T @ error, error.sum(keepdims=True)])
+            back = error @ weights[2].T * mask
+            adam.step([x.T @ back, back.sum(0), hidden.T @ error, error.sum(0)])
     return weights
 
 
@@ -103,8 +111,8 @@ def _kept(chance: np.random.Generator, shape: tuple[int, ...], drop: float) -> F
 class _Adam:
     """Changes `weights` in place."""
 
-    def __init__(self, weights: list[Floats], steps: int) -> None:
-        self._weights, self._steps, self._done = weights, steps, 0
+    def __init__(self, weights: list[Floats], steps: int, decay: float) -> None:
+        self._weights, self._steps, self._done, self._decay = weights, steps, 0, decay
         self._means = [np.zeros_like(one) for one in weights]
         self._squares = [np.zeros_like(one) for one in weights]
 
@@ -117,4 +125,4 @@ class _Adam:
             square += 0.001 * (gradient**2 - square)
             steady = mean / (1 - 0.9**self._done)
             scale = np.sqrt(square / (1 - 0.999**self._done)) + 1e-8
-            weight -= rate * (steady / scale + _DECAY * weight)
+            weight -= rate * (steady / scale + self._decay * weight)
