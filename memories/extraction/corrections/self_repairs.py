@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 from foundation.text import segment
 from foundation.text.shingles import has_han
-from memories.extraction.corrections.corrected_messages import LONGEST
+from memories.extraction.corrections.corrected_messages import LONGEST, bare_contrast, old_value
 from memories.extraction.corrections.replaced_nouns import ALIKE, likeness, with_same_sort
 from memories.extraction.corrections.values import (
     CLAUSE_END,
     PARTICLES,
+    PATTERNS,
     Replacement,
     value_replacement,
 )
@@ -140,14 +141,33 @@ def _is_clear(repair: SelfRepair, conflict: Callable[[str, str], float]) -> bool
 def _possible(said: str) -> Iterator[SelfRepair]:
     for term in _P["editing"].finditer(said):
         first, before, after = _around(said, term)
-        found, is_sure = _repair_of(before, after, term)
-        if found and not _P["goes_on"].match(after[found.length :]):
-            yield _repaired(said, term, first, found, is_sure)
+        for stated in _stated(before):
+            found, is_sure = _repair_of(stated, after, term)
+            if found and not _P["goes_on"].match(after[found.length :]):
+                repair = _repaired(said, term, first, found, is_sure)
+                yield repair if stated == before else replace(repair, cut=term.start())
     for sign in _SIGNS.finditer(said):
         first, before, after = _around(said, sign)
         found = value_replacement(before, after)
         if found and (end := _P["said_after"].match(after, found.length)):
             yield _repaired(said, sign, first, found._replace(length=end.end()), True)
+
+
+def _stated(before: str) -> Iterator[str]:
+    """Yield the texts before an editing term in which the wrong words are searched.
+
+    In "it's Mira not Mara, no wait, Myra", the repair replaces the name that the text states, not
+    the one that it already calls wrong. So the text without " not Mara" comes first.
+    """
+    stated = before.rstrip(PARTICLES)
+    if last := PATTERNS["old_value_last"].search(stated):
+        old, words = last["old"] or last["zh"], stated[: last.start()]
+        contrast = bare_contrast(stated[_begin(stated, last.start()) :])
+        is_named = old in (old_value(stated)[0], contrast and contrast[0])
+        is_alike = likeness(words.split(" ")[-1], old) >= ALIKE
+        if is_named or is_alike or value_replacement(words, old):
+            yield words
+    yield before
 
 
 def _around(said: str, term: re.Match[str]) -> tuple[int, str, str]:
@@ -175,6 +195,7 @@ def _repair_of(before: str, after: str, term: re.Match[str]) -> tuple[Replacemen
     """Return the repair at the beginning of `after`, if any, and whether it is certain."""
     found = _of_both(before, after) or value_replacement(before, after)
     if term["weak"] or term["cjk_weak"]:
+        found = found or _of_like_word(before.rstrip(PARTICLES), after)
         is_bare = found and _BARE_END.match(after, found.length)
         return (found if is_bare else None), True
     takes_back = bool(term["back"] or term["cjk_back"])
@@ -223,6 +244,14 @@ def _of_noun(before: str, after: str) -> Replacement | None:
         return None
     text = with_same_sort(clause[0], after[: end.start()].rstrip(PARTICLES) or " ")
     return Replacement(*clause.span(), text, end.start()) if text else None
+
+
+def _of_like_word(before: str, after: str) -> Replacement | None:
+    """Return how one English word replaces another that is spelled alike: "Mara, sorry, Myra"."""
+    found = _of_words(before, after)
+    if not found or not _is_one_word(before, found):
+        return None
+    return found if likeness(before[found.start : found.end], found.right) >= ALIKE else None
 
 
 def _of_words(before: str, after: str) -> Replacement | None:

@@ -43,6 +43,12 @@ def meant(said: str) -> str:
         ("我35了，哦不对36岁", "我36岁了"),
         ("我对花生过敏，不对，是腰果", "我对腰果过敏"),
         ("我左腿骨折了，不对，不是左腿是右腿", "我右腿骨折了"),
+        ("its Mira not Mara, no wait, Myra", "its Myra not Mara"),
+        ("its Tom, not Dan. no wait, Ben", "its Ben, not Dan"),
+        ("choir is on monday not tuesday, no wait, wednesday", "choir is on wednesday not tuesday"),
+        ("她叫小闵不是小敏，不对，是小冥", "她叫小冥不是小敏"),
+        ("her name is Mara, sorry, Mira, oh no, Myra", "her name is Myra"),
+        ("she's not coming tuesday, no wait, wednesday", "she's not coming wednesday"),
     ],
 )
 def test_the_right_words_stand_in_place_of_the_wrong_ones(said: str, text: str) -> None:
@@ -58,6 +64,8 @@ def test_the_right_words_stand_in_place_of_the_wrong_ones(said: str, text: str) 
         "it takes 2 hours. correction, two and a half",
         "choir is on tuesday. no wait thursday is when mum comes",
         "i love it, no wait, seriously",
+        "I like it, well, liked it",
+        "its Mira not Mara, sorry, typo",
         "no wait fridays",
         "不对不对，是下午三点",
         "医生说我的腰不对劲，周三再去",
@@ -135,3 +143,17 @@ def test_many_slips_and_long_texts_are_left_alone() -> None:
     said = "on monday, no wait tuesday, no wait friday, " * 100
     assert self_repairs(said, no_conflict) == []
     assert len(self_repairs(said[:400], no_conflict)) == 4
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "right"),
+    [
+        ("my sister Mara is moving in", "its Mira not Mara, no wait, Myra", "my sister Myra"),
+        ("my sister Mara is moving in", "typo, I meant Mira. no wait, Myra", "my sister Myra"),
+    ],
+)
+def test_a_name_that_is_corrected_twice_is_the_last_one(
+    before: str, said: str, right: str
+) -> None:
+    found = only(extract(said, before=(before,)))
+    assert found.content.startswith(right) and found.overrules == before
