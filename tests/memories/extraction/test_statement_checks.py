@@ -31,6 +31,12 @@ def heard(text: str, *quotes: str, flags: tuple[str, ...] = ()) -> list[str]:
         ("我妈的生日呢？", "我妈的生日"),
         ("我外婆在哪儿住 好多岁了", "我外婆在哪儿住"),
         ("我外婆在哪儿住 好多岁了", "好多岁了"),
+        ("好久生娃儿", "好久生娃儿"),
+        ("我妈好久过生日", "我妈好久过生日"),
+        ("我好久去成都", "我好久去成都"),
+        ("我们几时结婚", "我们几时结婚"),
+        ("我该咋个减肥", "我该咋个减肥"),
+        ("我老婆係边度人", "我老婆係边度人"),
     ],
 )
 def test_a_chinese_question_without_a_question_mark_leaves_no_fact(text: str, quote: str) -> None:
@@ -96,6 +102,8 @@ def test_the_first_person_of_a_forwarded_message_is_somebody_else(
     [
         *("我腰疼了好久", "我家里没什么亲戚", "我等了你好久", "我什么辣都能吃", "我不知道的不多"),
         *("我爱看书什么的", "我有好几个侄子", "那个什么药我吃了五年"),
+        *("我好久不吃肉了", "好久以前我住在昆明", "我好久没回老家", "我好久去一次上海"),
+        *("我屋头养了好多猫", "我边度都去过", "我好中意饮茶", "我练好久钢琴"),
     ],
 )
 def test_a_statement_with_a_question_word_is_kept(text: str) -> None:
