@@ -71,9 +71,9 @@ def confirm(
     If a memory in use has the same text already, an accepted one moves to the recycle bin, from
     which it is forgotten after a day.
 
-    If a memory is in the inbox because its line was removed from a memory file, `accept`,
-    `keep_new` and `keep_neither` move the memory to the recycle bin, and any other decision keeps
-    it.
+    If a memory is in the inbox because its line was removed from a memory file, or because it may
+    have ended together with another memory, `accept`, `keep_new` and `keep_neither` move the memory
+    to the recycle bin, and any other decision keeps it.
 
     Raise `Invalid`, before any change, if a decision is unknown. Raise `Conflict` if the user is
     being forgotten (`being_forgotten`), or if a memory is accepted while long-term memory is off
@@ -122,10 +122,10 @@ def undo(*, user: User, before: Undecided) -> Memory:
     if memory.status not in (MemoryStatus.ACTIVE, MemoryStatus.CANDIDATE):
         raise Conflict("This memory is waiting for your review or is outdated; decide on it first.")
     memory = curation.restore_from_bin(user=user, memory=memory)
+    other = rows.filter(public_id=before.other).first() if before.other else None
     if before.is_removal:
-        memory.removal_asked_at = timezone.now()
+        memory.removal_asked_at, memory.conflicts_with = timezone.now(), other
     else:
-        other = rows.filter(public_id=before.other).first() if before.other else None
         memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
         memory.valid_from = _moment(before.valid_from)
         if other is not None:
@@ -159,8 +159,8 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     if candidate is None:
         return Reviewed(given.id, "not_found", None)
     if candidate.status != MemoryStatus.CANDIDATE:
-        candidate.removal_asked_at = None
-        candidate.save(update_fields=["removal_asked_at", "updated_at"])
+        candidate.removal_asked_at = candidate.conflicts_with = None
+        candidate.save(update_fields=["removal_asked_at", "conflicts_with", "updated_at"])
         if given.decision in ("accept", "keep_new", "keep_neither"):
             curation.recycle(user=user, memory=candidate)
             return Reviewed(given.id, "accepted", None)

@@ -101,7 +101,11 @@ class Memory(Shape):
     archived_because = serializers.ChoiceField(choices=("unused",), required=False)
     removal_asked_at = serializers.DateTimeField(
         required=False,
-        help_text="When the memory was removed from a memory file; it waits for review since then.",
+        help_text=(
+            "Since when the memory waits for the decision whether to delete it, because it was "
+            "removed from a memory file, or because it may have ended with the memory in "
+            "`conflicts_with`."
+        ),
     )
 
 

@@ -61,9 +61,10 @@ class Memory(Record):
     memory is in the recycle bin, `hidden_at` while the memory is being forgotten or derived again
     from other sources. `current_version` is the number of the version that has the same text.
     `content_hash` identifies equal texts. `removal_asked_at` is set while the memory awaits the
-    user's review because its line was removed from a memory file. `archived_at` is set if the
-    memory was archived because it was unused; then it can be restored. `confidence` includes the
-    user's rating; `confidence_unrated` is its value without the rating.
+    user's review because its line was removed from a memory file, or because it may have ended
+    together with the memory `conflicts_with`. `archived_at` is set if the memory was archived
+    because it was unused; then it can be restored. `confidence` includes the user's rating;
+    `confidence_unrated` is its value without the rating.
     """
 
     personal_data = True

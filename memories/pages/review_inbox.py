@@ -152,6 +152,8 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
             confirms_all=users.settings_of(user).confirm_before_remembering,
         ),
     }
+    if candidate.removal_asked_at:
+        return sides | {"known": None, "ended_by": known}
     if known is None:
         return sides
     old, new = (additions_in_words(one.content) for one in (known, candidate))

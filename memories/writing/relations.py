@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
-from memories.extraction.arbitration.verdicts import SAME_MATTER
+from memories.extraction.arbitration.verdicts import ENDS, SAME_MATTER
 from memories.extraction.types import Known, OtherVerdict, Verdict
 from memories.models import Memory, MemoryStatus, Relation, RelationKind, Source
 from memories.writing import verdict_effects
@@ -100,7 +101,8 @@ def apply_other_verdicts(
     Return the ids of the superseded memories. A memory that has changed since the comparison is
     skipped. A memory is superseded only if `memory` is active and the other memory is active or
     archived, and not pinned; a text that the user wrote is superseded only by another text of the
-    user. If a memory may not be superseded, a contradiction is stored instead.
+    user. If a memory may not be superseded, a contradiction is stored instead. An active memory
+    that may have ended together with another one stays in use and waits in the review inbox.
     """
     if not verdicts:
         return ()
@@ -118,6 +120,10 @@ def apply_other_verdicts(
         if verdict == Verdict.REPLACE and _gives_way(other, to=memory):
             verdict_effects.supersede(other, by=memory)
             superseded.append(other.public_id)
+            continue
+        if verdict == Verdict.REVIEW and one.reason == ENDS and _may_be_asked_about(other, memory):
+            other.removal_asked_at, other.conflicts_with = timezone.now(), memory
+            other.save(update_fields=["removal_asked_at", "conflicts_with", "updated_at"])
             continue
         verdict = Verdict.REVIEW if verdict == Verdict.REPLACE else verdict
         side_by_side.append((other, verdict, compared[one.id].similarity))
@@ -160,6 +166,10 @@ def unsettled_with(memory: Memory) -> Memory | None:
         memory=memory, kind=RelationKind.CONTRADICTS, strength__gt=SETTLED
     )
     return rows.filter(pk__in=others.values("other")).order_by("pk").last()
+
+
+def _may_be_asked_about(other: Memory, memory: Memory) -> bool:
+    return memory.status == other.status == MemoryStatus.ACTIVE and other.removal_asked_at is None
 
 
 def _gives_way(other: Memory, *, to: Memory) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from conversations.models import Conversation
-from memories.models import Arbitration, Memory, Origin
+from memories import review
+from memories.models import Arbitration, Memory, MemoryStatus, Origin
+from memories.review import ReviewInput
 from ops.queue import worker
 from tests.factories import make_memory
 from tests.memories.test_ingest import say
@@ -45,3 +48,42 @@ def test_where_nothing_ends_nothing_is_stored_or_logged(
     worker.drain()
     assert [one.content for one in Memory.objects.all()] == [known]
     assert not Arbitration.objects.exists()
+
+
+SWIMATHON = "I'm training for the swimathon in March"
+LENGTHS = "swims 64 lengths every tuesday for the swimathon"
+
+
+def test_what_may_have_ended_too_stays_in_use_and_waits_in_the_inbox(
+    conversation: Conversation,
+) -> None:
+    ended, lengths = (make_memory(conversation.user, one) for one in (SWIMATHON, LENGTHS))
+    other = make_memory(conversation.user, "swims in the lido every sunday")
+    say(conversation, "ive stopped the swimathon training")
+    worker.drain()
+    for one in (ended, lengths, other):
+        one.refresh_from_db()
+    assert ended.content == "ive stopped the swimathon training"
+    assert (lengths.content, lengths.status) == (LENGTHS, MemoryStatus.ACTIVE)
+    assert lengths.removal_asked_at and lengths.conflicts_with == ended
+    assert other.removal_asked_at is None
+
+
+@pytest.mark.parametrize("decision", ["keep_old", "accept"])
+def test_the_person_decides_what_has_ended_too_and_may_undo_it(
+    conversation: Conversation, decision: str
+) -> None:
+    user = conversation.user
+    ended = make_memory(user, "ive stopped the swimathon training")
+    asked = timezone.now()
+    lengths = make_memory(user, LENGTHS, removal_asked_at=asked, conflicts_with=ended)
+    before = review.undecided(user, lengths.public_id)
+    review.confirm(user=user, decisions=[ReviewInput(lengths.public_id, decision)], undoable=True)
+    lengths.refresh_from_db()
+    assert (lengths.removal_asked_at, lengths.conflicts_with) == (None, None)
+    assert (lengths.deleted_at is None) == (decision == "keep_old")
+    assert before is not None
+    review.undo(user=user, before=before)
+    lengths.refresh_from_db()
+    assert lengths.removal_asked_at and lengths.conflicts_with == ended
+    assert lengths.deleted_at is None

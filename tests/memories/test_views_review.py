@@ -333,6 +333,15 @@ def test_a_removal_from_a_file_is_undone(alice: User, browser: Client) -> None:
     assert memory.deleted_at is None and memory.removal_asked_at is not None
 
 
+def test_the_inbox_says_with_what_a_memory_may_have_ended(alice: User, browser: Client) -> None:
+    ended = make_memory(alice, "Stopped training for the swimathon")
+    now = timezone.now()
+    make_memory(alice, "Swims 64 lengths a week", removal_asked_at=now, conflicts_with=ended)
+    page = text_of(browser.get(address("memory_review")))
+    assert "You told me: “Stopped training for the swimathon”" in page
+    assert "memory file" not in page and "Delete it" in page
+
+
 def test_an_undo_that_comes_too_late_says_so(alice: User, browser: Client) -> None:
     candidate = make_candidate(alice, "Wants a boat")
     url = address("memory_decide", candidate.public_id)

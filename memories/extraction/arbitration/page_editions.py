@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 from foundation.text import segment
+from memories.extraction.arbitration.pairs import fuller_text
 from memories.extraction.corrections.values import numbers_of_series
 from memories.extraction.types import Verdict
 from memories.extraction.wording.documents import STOP_WORDS, Document, strip_punctuation
@@ -147,3 +148,14 @@ def _same(pair: tuple[str, str]) -> bool:
 def _names_one_subject(document: Document, *, of_project: bool) -> bool:
     least = _TELLING_TITLE_OF_PROJECT if of_project and document.subject else _TELLING_TITLE
     return len(set(segment.terms(document.subject or document.title))) >= least
+
+
+def is_rewritten(new: Document, old: Document) -> bool:
+    """Return whether a project page is a newer edition in which the reader model missed the change.
+
+    The model overlooks some changed values ("the next hire is a tester", "… a designer"), so that
+    the new edition would be skipped, or merged with the old one.
+    """
+    if new.words == old.words or fuller_text(old.text, new.text) == old.text:
+        return False
+    return have_one_subject(new, old) or differ_in_one_value(new, old, telling=True)

@@ -252,6 +252,12 @@ def join(texts: Iterable[str]) -> str:
     return ("；" if chinese else "; ").join(kept)
 
 
+def merge(old: str, new: str) -> str | None:
+    """Merge two statements into one text; return None if the text would be too long."""
+    text = fuller_text(old, new) or join([old, new])
+    return text if len(text) <= LONGEST_MERGE else None
+
+
 def _words(folded: str) -> list[str]:
     return [word for word in segment.words(folded) if any(map(str.isalnum, word))]
 

@@ -17,7 +17,6 @@ from memories.extraction.arbitration.page_editions import NEWER, NOTHING_NEW, Fi
 from memories.extraction.arbitration.pairs import (
     CONFLICTS,
     DEFAULT,
-    LONGEST_MERGE,
     PairReader,
     Reading,
     Relation,
@@ -51,6 +50,9 @@ _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insi
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _EVENT = "event"
+ENDS = "no_longer"
+# The memory may hold only because of another one that ends; the person is asked.
+MAY_BE_OVER = Finding(Verdict.REVIEW, ENDS)
 
 UNRELATED = Finding(None)
 # Each statement adds to the other, but the merged text would be too long.
@@ -186,7 +188,8 @@ class BundledArbiter:
 def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
     """Return the decision on a candidate: the verdict is the strongest finding.
 
-    The other findings are listed in `others`. If some of the memories are editions of the
+    The other findings are listed in `others`. A memory that the candidate seems to end together
+    with the first is listed with the verdict REVIEW. If some of the memories are editions of the
     candidate's project page, the candidate changes only these.
     """
     touched = [pair for pair in comparisons if pair.finding.verdict is not None]
@@ -196,18 +199,20 @@ def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
     own = [pair for pair in touched if pair not in kept and _is_own_page(candidate, pair)]
     touched = [*own, *kept] if own else touched
     first = min(touched, key=lambda pair: _rank(pair.finding))
-    others = [pair for pair in touched if pair is not first and _may_change(pair, first, candidate)]
+    others = [
+        pair if may_change else replace(pair, finding=MAY_BE_OVER)
+        for pair in touched
+        if pair is not first
+        and (
+            (may_change := _may_change(pair, first, candidate))
+            or _may_end_too(pair, first, candidate)
+        )
+    ]
     if first.corrected:
         candidate = replace(candidate, kind=first.memory.kind)
     return decision_on(
         candidate, first.memory, first.finding, others=others, merged=first.corrected
     )
-
-
-def merge(old: str, new: str) -> str | None:
-    """Merge two statements into one text; return None if the text would be too long."""
-    text = pairs.fuller_text(old, new) or pairs.join([old, new])
-    return text if len(text) <= LONGEST_MERGE else None
 
 
 def _are_documents(candidate: Candidate, memory: Known) -> bool:
@@ -259,10 +264,18 @@ def _may_change(pair: Comparison, first: Comparison, candidate: Candidate) -> bo
     return len(terms[0] & terms[1]) >= _SAME_STATEMENT * min(map(len, terms))
 
 
+def _may_end_too(pair: Comparison, first: Comparison, candidate: Candidate) -> bool:
+    """Return whether a candidate that ends the first memory may end one with a common word too."""
+    named = (conflicts.telling_words(text) for text in (candidate.content, pair.memory.content))
+    return pair.finding.reason == first.finding.reason == ENDS and bool(set.intersection(*named))
+
+
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if conflicts.is_doubtful(candidate, memory, reading):
         return _finding_if_both_hold(memory)
     relation = reading.relation
+    new, old = Document(candidate.content), Document(memory.content)
+    is_rewritten = _are_of_projects(candidate, memory) and page_editions.is_rewritten(new, old)
     # Constraints protect the user: a statement on another matter never ends a constraint.
     contradicts = relation is Relation.CONTRADICTS
     sure = _SURE_OF_CONTRADICTION if contradicts else conflicts.SURE_OF_STRANGERS
@@ -276,7 +289,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
         found = limited
     elif _differ_by_value(candidate, memory):
         found = _value_finding(candidate, memory)
-    elif relation in _AGREES and _is_rewritten_page(candidate, memory):
+    elif relation in _AGREES and is_rewritten:
         found = NEWER
     elif relation is Relation.SAME:
         found = Finding(Verdict.SKIP, "same_meaning")
@@ -351,22 +364,6 @@ def _value_finding(candidate: Candidate, memory: Known) -> Finding:
     return Finding(Verdict.REPLACE, "newer_value")
 
 
-def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a project page is a newer edition in which the reader model missed the change.
-
-    The model overlooks some changed values ("the next hire is a tester", "… a designer"), so that
-    the new edition would be skipped, or merged with the old one.
-    """
-    if not _are_of_projects(candidate, memory):
-        return False
-    new, old = Document(candidate.content), Document(memory.content)
-    if new.words == old.words or pairs.fuller_text(old.text, new.text) == old.text:
-        return False
-    return page_editions.have_one_subject(new, old) or page_editions.differ_in_one_value(
-        new, old, telling=True
-    )
-
-
 def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
     """Return whether the candidate may replace the memory without asking the user.
 
@@ -404,7 +401,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
         if conflicts.ends_part(candidate, memory):
             return BOTH_HOLD
         is_same = conflicts.name_same_matter(candidate, memory)
-        return Finding(Verdict.REPLACE, "no_longer") if is_same else CONTRADICTS
+        return Finding(Verdict.REPLACE, ENDS) if is_same else CONTRADICTS
     new, old = Document(candidate.content), Document(memory.content)
     if _are_of_projects(candidate, memory) and page_editions.differ_in_one_value(new, old):
         return NEWER
@@ -481,7 +478,7 @@ def decision_on(
     if finding.reason == "corrected" and (part := conflicts.corrected_part(candidate, memory)):
         text, finding = part, Finding(Verdict.MERGE, "corrected")
     elif finding.verdict is Verdict.MERGE:
-        text = merged or merge(memory.content, candidate.content)
+        text = merged or pairs.merge(memory.content, candidate.content)
         finding = finding if text else UNJOINED
     assert finding.verdict is not None
     grows = finding.verdict is Verdict.MERGE or finding.reason == "says_more"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memories.extraction.arbitration.pairs import LONGEST_MERGE, Thresholds
-from memories.extraction.arbitration.verdicts import BundledArbiter, merge
+from memories.extraction.arbitration.pairs import LONGEST_MERGE, Thresholds, merge
+from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from tests.memories.extraction.bundled_reading import extract
 from tests.pair_reader import FakePairs, shares
@@ -342,6 +342,23 @@ def test_a_page_replaces_several_only_if_these_are_worded_alike() -> None:
     decision = BundledArbiter(head).arbitrate(candidate(new, kind="plan"), near, now=NOW)
     assert decision.target_id == first.id
     assert [one.id for one in decision.others] == [second.id]
+
+
+@pytest.mark.parametrize(
+    ("ended", "with_it", "asked"),
+    [
+        ("Trains for the swimathon in March", "Swims 64 lengths a week for the swimathon", True),
+        ("Trains for the swimathon in March", "Theo swims 64 lengths for the swimathon", False),
+        ("Trains for the swimathon in March", "Swims in the lido", False),
+    ],
+)
+def test_what_may_have_ended_with_another_memory_is_asked_about(
+    ended: str, with_it: str, asked: bool
+) -> None:
+    decision = decide("I gave up the swimathon training", ended, with_it, reads="ended")
+    assert (decision.verdict, decision.target_id) == (Verdict.REPLACE, f"mem_{ended}")
+    others = [(one.id, one.verdict, one.reason) for one in decision.others]
+    assert others == [(f"mem_{with_it}", Verdict.REVIEW, "no_longer")] * asked
 
 
 @pytest.mark.parametrize("reads", ["same", "unrelated", "contradicts"])

@@ -152,8 +152,6 @@ def test_many_slips_and_long_texts_are_left_alone() -> None:
         ("my sister Mara is moving in", "typo, I meant Mira. no wait, Myra", "my sister Myra"),
     ],
 )
-def test_a_name_that_is_corrected_twice_is_the_last_one(
-    before: str, said: str, right: str
-) -> None:
+def test_a_name_that_is_corrected_twice_is_the_last_one(before: str, said: str, right: str) -> None:
     found = only(extract(said, before=(before,)))
     assert found.content.startswith(right) and found.overrules == before
