@@ -433,7 +433,10 @@ def _endings(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candid
     """Yield candidates for the statements that aren't worth keeping but may end a known memory."""
     if is_in_a_role(message) or message.flag("remember") or any(map(message.flag, NOT_OWN)):
         return
-    for statement in filter(labels.may_end, own):
+    for statement in own:
+        words = message.covered[statement.start : statement.end].strip()
+        if not labels.may_end(statement, words):
+            continue
         if candidate := _candidate(statement, message, explicit=False):
             yield replace(candidate, confidence=labels.ENDS, only_ends=True)
 

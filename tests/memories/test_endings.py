@@ -23,6 +23,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("learned_pairs")]
         ("Going to Yunnan with the hiking group in May", "event", "yunnan trip's off"),
         ("周六带爸去医院做检查", "event", "周六的检查取消了"),
         ("国庆节去成都看大熊猫", "event", "成都去不成了"),
+        ("Plays in a pub quiz team every Monday", "fact", "the quiz team called it a day"),
+        ("我参加了读书会，每周四", "fact", "读书会黄了"),
     ],
 )
 def test_what_is_called_off_in_passing_ends_the_memory(

@@ -40,6 +40,7 @@ STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
 # Minimum probabilities of a contradiction between statements that have no word in common, or only a
 # part of a word: 咖啡 ("coffee") in 咖啡店 ("coffee shop").
 _SURE_OF_NO_WORD, _SURE_OF_PART = 0.9, 0.97
+_POSSIBLE_END = 0.6  # the probability of "unrelated" below which a group's end may end a memory
 _SURE_OF_END = 0.8  # minimum probability of an end if the texts share only one word
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
@@ -85,6 +86,8 @@ def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Find
     """
     if _gives_new_amount(candidate, memory, reading):
         return Finding(Verdict.REPLACE, "corrected")
+    if ended := PATTERNS["group_ended"].match(candidate.content):
+        return _finding_of_ended_group(ended, memory, reading)
     if PATTERNS["own_name"].search(memory.content) and _addresses(candidate.content):
         return BOTH_HOLD
     is_move = reading.relation in CONFLICTS and reports_move(candidate, memory)
@@ -99,6 +102,29 @@ def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Find
     if reading.relation not in CONFLICTS:
         return None
     return _finding_of_other_value(candidate, memory, reading)
+
+
+def _finding_of_ended_group(
+    ended: re.Match[str], memory: Known, reading: Reading
+) -> Finding | None:
+    """Return the finding for a statement that a group no longer exists, such as "our choir folded".
+
+    The reader model is unsure about a memory of what the person does in the group. If it doesn't
+    exclude an end, the statement ends a memory that names the group ("I sing in a choir"); if the
+    statement doesn't say whose group it is, the person is asked. The person is also asked if the
+    memory doesn't name the group: a football team isn't a baseball team.
+    """
+    group = ended["group"] or ended["zh_group"]
+    named = telling_words(group) <= telling_words(memory.content) or group in memory.content
+    if reading.relation is Relation.ENDED:
+        return None if named else CONTRADICTS
+    is_possible = reading.relation is Relation.CONTRADICTS or (
+        reading.relation is Relation.UNRELATED and reading.unrelated < _POSSIBLE_END
+    )
+    if not (named and is_possible):
+        return None
+    is_ours = ended["ours"] or ended["zh_ours"]
+    return Finding(Verdict.REPLACE, "no_longer") if is_ours else CONTRADICTS
 
 
 def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 
+from memories.extraction.corrections.values import PATTERNS
 from memories.extraction.message_reading.heard_message import LIKELY, LIVED
 from memories.extraction.types import DOUBTFUL, OWNER_UNSURE
 from memories.reader import Statement
@@ -74,11 +75,15 @@ def may_be_kept(statement: Statement, *, asked: bool) -> bool:
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
-def may_end(statement: Statement) -> bool:
-    """Return whether a statement isn't worth keeping but may end a memory ("the test is off")."""
+def may_end(statement: Statement, words: str) -> bool:
+    """Return whether a statement isn't worth keeping but may end a memory ("the test is off").
+
+    `words` is the text of the statement.
+    """
     is_own = statement.best("whose") in _OWN_LIFE and statement.best("said") == "asserted"
     is_kept = may_be_kept(statement, asked=False)
-    return is_own and not is_kept and statement.share("change", "ends") >= MAY_END
+    ends = statement.share("change", "ends") >= MAY_END or PATTERNS["group_ended"].match(words)
+    return is_own and not is_kept and bool(ends)
 
 
 def change(statement: Statement) -> str:

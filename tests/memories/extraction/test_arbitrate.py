@@ -361,6 +361,28 @@ def test_what_may_have_ended_with_another_memory_is_asked_about(
     assert others == [(f"mem_{with_it}", Verdict.REVIEW, "no_longer")] * asked
 
 
+@pytest.mark.parametrize(
+    ("new", "old", "share", "verdict"),
+    [
+        ("the choir disbanded", "Sings in a choir", 0.7, Verdict.REPLACE),
+        ("our band broke up", "Plays bass in a band", 0.45, Verdict.REPLACE),
+        ("the band broke up", "Plays bass in a band", 0.45, Verdict.REVIEW),
+        ("our band broke up", "Plays bass in a band", 0.1, Verdict.ADD),
+        ("our band broke up", "Theo plays in a band", 0.45, Verdict.ADD),
+        ("our film club folded", "Goes to a book club", 0.7, Verdict.REVIEW),
+        ("野球队散了", "我周末在野球队打球", 0.7, Verdict.REPLACE),
+        ("足球队散了", "我周末在野球队打球", 0.7, Verdict.REVIEW),
+    ],
+)
+def test_a_group_that_no_longer_exists_ends_what_the_person_does_in_it(
+    new: str, old: str, share: float, verdict: Verdict
+) -> None:
+    head = FakePairs()
+    head.told[old, new] = {**shares("ended", share), "unrelated": 1 - share}
+    ended = candidate(new, corrects=True, reasons=("self.past", "ends"))
+    assert BundledArbiter(head).arbitrate(ended, [known(old)], now=NOW).verdict is verdict
+
+
 @pytest.mark.parametrize("reads", ["same", "unrelated", "contradicts"])
 def test_what_a_correction_names_is_replaced_whatever_the_head_reads(reads: str) -> None:
     decision = decide(candidate(YORK, corrects=True, overrules=LEEDS), LEEDS, reads=reads)
