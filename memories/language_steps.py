@@ -29,6 +29,7 @@ from memories.extraction.chat_model.fallback import (
 from memories.extraction.chat_model.model_calls import Asker
 from memories.extraction.chat_model.phraser import ModelPhraser
 from memories.extraction.chat_model.summarizer import ModelSummarizer
+from memories.extraction.message_reading.foreign_texts import own_parts
 from memories.extraction.message_reading.habits import BundledJointReader
 from memories.extraction.summary import ExtractiveSummarizer
 from memories.extraction.types import (
@@ -127,7 +128,7 @@ def pair_reader() -> PairReader:
 
 @cache
 def bundled_summarizer() -> Summarizer:
-    return ExtractiveSummarizer()
+    return ExtractiveSummarizer(own=lambda text: own_parts(text, reader().read))
 
 
 def are_steps_local() -> bool:

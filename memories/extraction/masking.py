@@ -186,9 +186,9 @@ def replace_spans(text: str, places: Iterable[tuple[int, int]], *, sign: str) ->
     return text
 
 
-def cover_foreign(text: str) -> str:
-    """Cover code, quoted lines, URLs and HTML tags; the length stays the same."""
-    for pattern in (_FENCE, _INLINE, _QUOTED_LINE, _URL, _TAGS):
+def cover_foreign(text: str, *, with_urls: bool = True) -> str:
+    """Cover code, quoted lines, HTML tags and perhaps URLs; the length stays the same."""
+    for pattern in (_FENCE, _INLINE, _QUOTED_LINE, *([_URL] if with_urls else []), _TAGS):
         text = pattern.sub(lambda match: COVER * len(match[0]), text)
     return text
 

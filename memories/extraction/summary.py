@@ -55,18 +55,25 @@ class ExtractiveSummarizer:
     counts, after MEAD, Radev et al. 2004, in linear time; LexRank compares all pairs). Its weight
     is higher if the user talks about themselves or the sentence contains a number or a name. It is
     lower if the sentence is long, old, a question, or said by the assistant. Sentences of the
-    previous summary are weighted in the same way.
+    previous summary are weighted in the same way. `own` returns the parts of a message that are
+    the user's own words; pasted mails and quoted texts aren't summarized.
     """
 
     name = "bundled"
 
-    def __init__(self, *, count: Callable[[str], int] = tokens.count) -> None:
-        self._count = count
+    def __init__(
+        self, *, count: Callable[[str], int] = tokens.count, own: Callable[[str], str] = str
+    ) -> None:
+        self._count, self._own = count, own
 
     def summarize(
         self, previous: str, messages: Sequence[tuple[str, str]], *, max_tokens: int
     ) -> str:
-        points = list(_points(previous, messages))
+        own = [
+            (role, self._own(text[:LONGEST_MESSAGE]) if role == "user" else text)
+            for role, text in messages
+        ]
+        points = list(_points(previous, own))
         if not points or max_tokens <= 0:
             return ""
         labels = LABELS[segment.language(" ".join(point.text[:200] for point in points[-200:]))]
@@ -218,7 +225,8 @@ def _written(points: list[Point], *, labels: dict[str, str]) -> str:
     last: Point | None = None
     for point in sorted(points, key=lambda point: point.place):
         if last and point.message == last.message and point.place == last.place + 1:
-            lines[-1] += f" {point.text}" if lines[-1][-1].isascii() else point.text
+            is_spaced = lines[-1][-1].isascii() or point.text[0].isascii()
+            lines[-1] += f" {point.text}" if is_spaced else point.text
         else:
             lines.append(f"- {labels.get(point.role, '')}{point.text}")
         last = point

@@ -9,11 +9,13 @@ and its last paragraph followed by its beginning.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from foundation.text import segment
 from foundation.text.shingles import has_han
-from memories.extraction.message_reading.heard_message import FLAG
+from memories.extraction import masking
+from memories.extraction.message_reading.heard_message import FLAG, LIKELY, LIVED
 from memories.extraction.message_reading.statement_checks import marked_not_worth_keeping
 from memories.extraction.pattern_tables import compiled
 from memories.reader import Reading
@@ -21,10 +23,13 @@ from memories.reader.statements import Statement
 
 _END, _END_HAN = 250, 90  # characters that are read of each end; Chinese needs fewer
 _FOREIGN = ("pasted", "transform")
+_FEWEST_WORDS = 3  # of a request about a text
 _LIKELY = 0.2  # minimum probability of either flag, chosen on bench/data/long_messages
 _PARAGRAPHS = re.compile(r"\n\s*")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _OPENS = re.compile(r"[:：]\s*|(?=[\"“「])")
+_BEGINS = re.compile(r"[.!?。！？:：\n]$")  # the end of the text before a sentence
+_COVERED = re.compile(rf"{masking.COVER}+")
 _P = compiled("foreign_texts")
 
 
@@ -58,6 +63,50 @@ def without_foreign_text(reading: Reading, text: str, read: Callable[[str], Read
         if _P["presents_text"].search(text[slice(*request)]) and _is_paragraph(request, text):
             return _only_within(request, reading)
     return reading
+
+
+def own_parts(text: str, read: Callable[[str], Reading]) -> str:
+    """Return the parts of a message that are the person's own words, with "…" for the rest.
+
+    Code, quoted lines and HTML are left out, and so are sentences that the reader model finds to be
+    quoted or a text to work on. If the message contains somebody else's text, only the person's own
+    statements are kept, and the request about the text at the beginning or the end.
+    """
+    reading = without_foreign_text(read(text), text, read)
+    own, foreign = (
+        [(one.start, one.end) for one in reading.statements if _is_own(one) is is_own]
+        for is_own in (True, False)
+    )
+    kept = masking.cover_foreign(text, with_urls=False)
+    if max(reading.flags[name] for name in _FOREIGN) < FLAG:
+        begun = [one for one in foreign if _BEGINS.search(text[: one[0]].rstrip() or "\n")]
+        kept = masking.replace_spans(kept, begun, sign=masking.COVER)
+        return _without_covered(kept, text)
+    edges = _first_part(text, 2 * _END), _last_part(text, _END)
+    asked = [one for one in edges if _is_request(one, text, foreign)]
+    covered = masking.COVER * len(text)
+    for start, end in [*own, *asked]:
+        covered = covered[:start] + kept[start:end] + covered[end:]
+    return _without_covered(covered, text)
+
+
+def _without_covered(covered: str, text: str) -> str:
+    """Replace the covered parts of the text by line breaks, after "…" within a line."""
+    return _COVERED.sub(lambda one: "\n" if text[one.start()] == "\n" else " …\n", covered)
+
+
+def _is_own(statement: Statement) -> bool:
+    lived = sum(statement.share("said", said) for said in LIVED)
+    return lived >= FLAG or statement.share("keep", "yes") >= LIKELY
+
+
+def _is_request(span: tuple[int, int], text: str, foreign: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a part has nothing of others and is neither a line of a mail nor a name."""
+    start, end = span
+    words = text[start:end].strip()
+    if any(one[0] < end and start < one[1] for one in foreign) or _P["mail_line"].search(words):
+        return False
+    return words.endswith(("?", "？", ":", "：")) or len(segment.words(words)) >= _FEWEST_WORDS
 
 
 def _without_forwarded(reading: Reading, text: str) -> Reading:

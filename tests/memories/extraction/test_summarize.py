@@ -3,7 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.text import tokens
+from memories.extraction.message_reading.foreign_texts import own_parts
 from memories.extraction.summary import LONGEST_SENTENCE, ExtractiveSummarizer
+from memories.reader import reader
 
 TALK_EN = [
     ("user", "Hi there!"),
@@ -200,3 +202,48 @@ def test_any_text_is_summarized_within_the_budget_and_always_alike(
 
     assert tokens.count(summary) <= limit
     assert summary == summarize(talk, previous=previous, max_tokens=limit)
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        (
+            "Can you answer this?\n\nFrom: Karen\nTo: Tom\nSubject: Rota\n\nHi Tom,\n\n"
+            "I'm off from the 9th because my daughter has her operation.\n\nBest regards,\nKaren",
+            "- User: Can you answer this?",
+        ),
+        (
+            "我弟发来的邮件，帮我回一下：\n亲爱的小雨，我下周二去医院做检查。我已经买了去杭州的票。",
+            "- 用户：我弟发来的邮件，帮我回一下：",
+        ),
+        (
+            "Translate this to Spanish please: My name is Olga and I have two cats.",
+            "- User: Translate this to Spanish please …",
+        ),
+        (
+            "> I moved to Bergen and I work as a nurse\nwhat does she mean? I'm her brother.",
+            "- User: what does she mean? I'm her brother.",
+        ),
+        (
+            'my landlord wrote: "I will come on Tuesday to fix the boiler. I am sorry for the '
+            'delay." should I be home? I work till 5',
+            "- User: my landlord wrote … I work till 5",
+        ),
+        ("I fixed it with\n```\nmy_code()\n```\nand now my tests pass.", "my tests pass."),
+    ],
+)
+def test_what_others_wrote_isnt_summarized_as_the_persons_own_words(
+    said: str, summary: str
+) -> None:
+    summarizer = ExtractiveSummarizer(own=lambda text: own_parts(text, reader().read))
+    found = summarizer.summarize("", [("user", said)], max_tokens=200)
+    assert found.endswith(summary)
+    for foreign in ("daughter", "医院", "Olga", "Bergen", "Tuesday", "my_code"):
+        assert foreign not in found
+
+
+@pytest.mark.parametrize(
+    "said", ["I live in Leeds. See https://example.org", "我住在成都，喜欢喝茶。"]
+)
+def test_the_persons_own_words_stay_as_they_are(said: str) -> None:
+    assert own_parts(said, reader().read) == said
