@@ -90,7 +90,7 @@ class MessageRows(Rows):
         for row, key in zip(rows, found, strict=True):
             if key is None:
                 touched.add(row.conversation_id)
-            if key is None and loading.was_there(Conversation, row.conversation_id):
+            if key is None and loading.existed(Conversation, row.conversation_id):
                 row.number = self._next(last, row.conversation_id)
         return found
 

@@ -173,7 +173,7 @@ class LastStatement(ABC):
 
 
 @dataclass
-class Gathered(LastStatement):
+class CombinedStatement(LastStatement):
     """A statement for a list of ids, run once at the end of the transaction.
 
     All equal statements registered in the transaction are combined into one, which gets all ids.
@@ -184,7 +184,9 @@ class Gathered(LastStatement):
     def add(self, id_: str) -> None:
         """Add the id to an equal statement if one is registered, else register this statement."""
         waiting = (
-            act for act in before_commit_actions() if isinstance(act, Gathered) and act == self
+            act
+            for act in before_commit_actions()
+            if isinstance(act, CombinedStatement) and act == self
         )
         if (same := next(waiting, None)) is not None:
             same.ids.append(id_)

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from foundation.database import statements
-from ops.access import Gathered
+from ops.access import CombinedStatement
 from ops.models import AuditEvent
 
 _LISTED = 100
@@ -51,11 +51,11 @@ def record_together(action: str, *, subject: UUID | None, target: str) -> None:
     All targets of the same action in this transaction share one event. A single target is stored as
     the event's target. For several targets, the details contain their number and the first hundred.
     """
-    _Together(action, current_actor(), subject).add(target)
+    _EventBatch(action, current_actor(), subject).add(target)
 
 
 @dataclass
-class _Together(Gathered):
+class _EventBatch(CombinedStatement):
     action: str
     who: Acting
     subject: UUID | None

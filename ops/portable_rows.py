@@ -49,20 +49,20 @@ LISTED = 500
 class Unfit(ValueError):
     """The error for a row that can't be imported. `why` is one of a fixed set of sentences.
 
-    If `is_settled` is True, rows that refer to this row are skipped without a report.
+    If `is_skipped_silently` is True, rows that refer to this row are skipped without a report.
     """
 
-    def __init__(self, why: str, *, is_settled: bool = False) -> None:
+    def __init__(self, why: str, *, is_skipped_silently: bool = False) -> None:
         super().__init__(why)
         self.why = why
-        self.is_settled = is_settled
+        self.is_skipped_silently = is_skipped_silently
 
 
 class AlreadyThere(Unfit):
     """The row isn't imported, since its parent row already exists or was forgotten."""
 
     def __init__(self) -> None:
-        super().__init__("", is_settled=True)
+        super().__init__("", is_skipped_silently=True)
 
 
 def exported_rows(
@@ -214,7 +214,7 @@ class Loading:
     added: dict[type[Model], list[int]] = field(default_factory=lambda: defaultdict(list))
     _keys: dict[type[Model], dict[Any, int]] = field(default_factory=lambda: defaultdict(dict))
     _before: dict[type[Model], set[int]] = field(default_factory=lambda: defaultdict(set))
-    _settled: dict[type[Model], set[Any]] = field(default_factory=lambda: defaultdict(set))
+    _skipped: dict[type[Model], set[Any]] = field(default_factory=lambda: defaultdict(set))
     _renamed: dict[str, str] = field(default_factory=dict)
     _at_end: list[Callable[[], None]] = field(default_factory=list)
 
@@ -226,25 +226,25 @@ class Loading:
     def key_of(self, model: type[Model], reference: Any) -> int:
         """Return the primary key of the row that has the id `reference` in the file.
 
-        Raise `AlreadyThere` if `settle` was called for that row, and `Unfit` if there is no such
-        row.
+        Raise `AlreadyThere` if the row was passed to `mark_skipped`, and `Unfit` if no row has
+        the id.
         """
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
-            if isinstance(reference, (str, int)) and reference in self._settled[model]:
+            if isinstance(reference, (str, int)) and reference in self._skipped[model]:
                 raise AlreadyThere from error
             raise Unfit(DANGLING) from error
 
-    def settle(self, model: type[Model], reference: Any) -> None:
+    def mark_skipped(self, model: type[Model], reference: Any) -> None:
         """Record that the row `reference` was skipped; rows that refer to it aren't reported."""
         if isinstance(reference, (str, int)):
-            self._settled[model].add(reference)
+            self._skipped[model].add(reference)
 
-    def was_there(self, model: type[Model], key: int | None) -> bool:
+    def existed(self, model: type[Model], key: int | None) -> bool:
         return key is not None and key in self._before[model]
 
-    def note(self, model: type[Model], reference: Any, key: int, *, is_new: bool) -> None:
+    def record_key(self, model: type[Model], reference: Any, key: int, *, is_new: bool) -> None:
         self._keys[model][reference] = key
         if not is_new:
             self._before[model].add(key)
@@ -253,7 +253,7 @@ class Loading:
         if old != new and isinstance(old, str):
             self._renamed[old] = new
 
-    def text_in(self, text: str) -> str:
+    def with_new_ids(self, text: str) -> str:
         """Return the text with the old public ids of renamed rows replaced with the new ones.
 
         An import changes a row's id if a row of another person already has it.
@@ -262,7 +262,7 @@ class Loading:
             return text
         return OUR_ID.sub(lambda found: self._renamed.get(found[0], found[0]), text)
 
-    def at_end(self, then: Callable[[], None]) -> None:
+    def run_at_end(self, then: Callable[[], None]) -> None:
         self._at_end.append(then)
 
     def finish(self) -> None:
@@ -304,12 +304,12 @@ def _validated_rows(
             row, own = _row(table, loading, given)
             for parent in map(table.model._meta.get_field, table.inside):
                 key = getattr(row, parent.attname)  # type: ignore[union-attr] # a foreign key
-                if loading.was_there(parent.related_model, key):  # type: ignore[arg-type]
+                if loading.existed(parent.related_model, key):  # type: ignore[arg-type]
                     raise AlreadyThere
             table.prepare(loading, row, given)
         except Unfit as unfit:
-            if unfit.is_settled:
-                loading.settle(table.model, given.get("id"))
+            if unfit.is_skipped_silently:
+                loading.mark_skipped(table.model, given.get("id"))
             if isinstance(unfit, AlreadyThere):
                 loading.there[table.name] += 1
             else:
@@ -361,14 +361,14 @@ def _store_new_rows(table: Rows, loading: Loading, made: list[_Made]) -> None:
         if key is None:
             fresh.append(item)
             continue
-        loading.note(table.model, item.reference, key, is_new=False)
+        loading.record_key(table.model, item.reference, key, is_new=False)
         loading.there[table.name] += 1
     for item, key in _insert(table, loading, fresh):
-        loading.note(table.model, item.reference, key, is_new=True)
+        loading.record_key(table.model, item.reference, key, is_new=True)
         loading.added[table.model].append(key)
         loading.new[table.name] += 1
         if item.own:
-            loading.at_end(_joining(loading, table.model, key, item.own))
+            loading.run_at_end(_joining(loading, table.model, key, item.own))
 
 
 def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:

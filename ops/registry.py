@@ -82,7 +82,7 @@ def is_long(kind: str) -> bool:
     return kind in _long
 
 
-class Derived:
+class ErasableData:
     """Data that isn't handled row by row, such as files, cache entries or the account.
 
     Such data is erased, but neither exported nor imported, unless a subclass overrides `export` and
@@ -166,7 +166,7 @@ class Rows:
             portable_rows.load(self, loading, rows)
             return
         if any(True for _ in rows) and not self._visible(loading.user).exists():
-            loading.at_end(lambda: self._report_stays(loading))
+            loading.run_at_end(lambda: self._report_stays(loading))
 
     def _report_stays(self, loading: Loading) -> None:
         if not loading.there:
@@ -213,7 +213,7 @@ class Rows:
 
 # One kind of personal data. Kinds are erased by ascending `order`, so that rows are erased before
 # the rows to which they refer. Imports use the reverse order.
-UserData = Derived | Rows
+UserData = ErasableData | Rows
 
 
 def register(*participants: UserData) -> None:
@@ -256,7 +256,7 @@ class RowsUnder(Rows):
 
 
 @dataclass(frozen=True)
-class DerivedRows(Derived, Rows):
+class DerivedRows(ErasableData, Rows):
     """Rows derived from other rows. They are erased, but neither exported nor imported."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:

@@ -36,7 +36,7 @@ from ops.models import (
     WeeklyMail,
 )
 from ops.portable_rows import BAD_VALUE, Loading, Unfit, validated_value
-from ops.registry import Derived, Page, Rows, register, register_readable_pages
+from ops.registry import ErasableData, Page, Rows, register, register_readable_pages
 from ops.transfer import stored_files
 from ops.transfer.stored_files import EXPORTS, IMPORTS
 
@@ -106,7 +106,7 @@ class SettingsRows(Rows):
             loading.leave_out(self.name, BAD_VALUE)
 
 
-class Account(Derived):
+class Account(ErasableData):
     """The account, its sessions and its entries in the admin's log. It is erased last."""
 
     name = "account"

@@ -22,11 +22,11 @@ from ops.accounts.users import give_role
 from ops.models import (
     ApiKey,
     Attempt,
+    AttemptOutcome,
     AuditEvent,
     Kind,
     ModelCall,
     Operation,
-    Outcome,
     Receipt,
     Role,
     Status,
@@ -55,7 +55,7 @@ def settle_down(name: str) -> User:
     give_all(user)
     now = timezone.now()
     operation = outbox.enqueue(Kind.CLEANUP, subject=user.subject, payload={})
-    Attempt.objects.create(operation=operation, number=1, outcome=Outcome.FAILED)
+    Attempt.objects.create(operation=operation, number=1, outcome=AttemptOutcome.FAILED)
     Receipt.objects.create(
         operation=operation, subject=user.subject, scope="memory", requested_at=now, finished_at=now
     )

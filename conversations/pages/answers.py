@@ -24,7 +24,7 @@ from conversations.pages.chat_page import Opened
 from foundation.errors import Conflict, NotFound
 from foundation.text.richtext import as_html
 from memcenter.rest.throttling import long_answers
-from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
+from ops.pages.base import RequestLocale, is_htmx, is_streamed, own_transaction, person
 
 _QUIET_SECONDS = 2.0  # silence after which a keep-alive comment is sent to detect a lost connection
 _MIN_INTERVAL = 0.08
@@ -141,7 +141,7 @@ class AnswerEvents:
         self._request, self._answering = request, answering
         self._gone = list(gone)
         self._had_answer = answering.thread.answer is not None
-        self._surroundings = Surroundings()
+        self._locale = RequestLocale()
         self.changed = "conversation-changed" + (", title-changed" if was_untitled else "")
 
     def __iter__(self) -> Iterator[bytes]:
@@ -185,7 +185,7 @@ class AnswerEvents:
 
     def _ended(self) -> dict[str, Any]:
         try:
-            with self._surroundings.again():
+            with self._locale.activate():
                 html = self.fragment()
         except NotFound:  # the conversation was forgotten in the meantime
             return {"how": End.GONE.value, "html": "", "gone": [], "changed": self.changed}
@@ -193,7 +193,7 @@ class AnswerEvents:
         return {"how": self._end().value, "html": html, "gone": gone, "changed": self.changed}
 
     def _state(self) -> bytes:
-        with self._surroundings.again():
+        with self._locale.activate():
             return _event("shown", {"html": as_html(self._answering.text)})
 
     def _end(self) -> End:

@@ -30,7 +30,7 @@ from foundation.process import once
 from foundation.text import tokens
 from ops.models import User
 from ops.portable_rows import Loading
-from ops.registry import Derived
+from ops.registry import ErasableData
 
 logger = logging.getLogger(__name__)
 _PREFIX = "mc:temporary:"
@@ -226,7 +226,7 @@ def erase_all(user: User) -> int:
     return len(found)
 
 
-class TemporaryData(Derived):
+class TemporaryData(ErasableData):
     """Registers temporary conversations as personal data, so that they are erased and counted.
 
     Exports leave them out, since a file would keep them for longer than `TEMPORARY_HOURS`.

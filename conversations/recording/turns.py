@@ -27,7 +27,7 @@ from ops import audit_log
 from ops.accounts import users
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
-from ops.queue.outbox import Wanted
+from ops.queue.outbox import NewOperation
 
 
 @dataclass(frozen=True)
@@ -383,18 +383,18 @@ def _enqueue(
     without it, turns that `learnability.is_heard` excludes are only indexed.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
-    wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]
+    wanted = [NewOperation(Kind.INDEX_EPISODE, payload, _index_priority(priority))]
     is_heard = learnability.is_heard(turn)
     if forget is not None:
         told = forget.with_request(turn.user_message).as_payload
         payload = payload | {"forget": told} | ({} if learns and is_heard else {"learns": False})
     if is_heard or forget is not None:
-        wanted.insert(0, Wanted(Kind.EXTRACT_TURN, payload, priority))
+        wanted.insert(0, NewOperation(Kind.EXTRACT_TURN, payload, priority))
     return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
 
 
 def _enqueue_message(user: User, message: Message, priority: Priority) -> tuple[Operation, ...]:
-    wanted = [Wanted(Kind.INDEX_EPISODE, {"message": message.pk}, _index_priority(priority))]
+    wanted = [NewOperation(Kind.INDEX_EPISODE, {"message": message.pk}, _index_priority(priority))]
     return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
 
 

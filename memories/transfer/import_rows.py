@@ -72,7 +72,7 @@ class MemoryRows(OfMemory):
         if len(row.content) > max(settings.MAX_MEMORY_CHARS, settings.MAX_INGEST_CHARS):
             raise Unfit(TOO_LONG)
         if _was_forgotten(row, given, user=loading.user):
-            raise Unfit(FORGOTTEN, is_settled=True)
+            raise Unfit(FORGOTTEN, is_skipped_silently=True)
         row.content_hash = content_hash(row.content)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
@@ -87,14 +87,14 @@ class MemoryRows(OfMemory):
     def finished(self, loading: Loading) -> None:
         if not loading.state.get("completes"):
             loading.state["completes"] = True
-            loading.at_end(lambda: _complete(loading))
+            loading.run_at_end(lambda: _complete(loading))
 
 
 @dataclass(frozen=True)
 class SourceRows(OfMemory):
     def prepare(self, loading: Loading, row: Source, given: Mapping[str, Any]) -> None:
         super().prepare(loading, row, given)
-        row.reference = loading.text_in(row.reference)
+        row.reference = loading.with_new_ids(row.reference)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class PhraseRows(RowsUnder):
 @dataclass(frozen=True)
 class HitRows(RowsUnder):
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
-        row.target_public_id = loading.text_in(row.target_public_id)
+        row.target_public_id = loading.with_new_ids(row.target_public_id)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class FileRows(OfMemory):
         return found
 
     def finished(self, loading: Loading) -> None:
-        loading.at_end(lambda: _update_ids(loading, self.model))
+        loading.run_at_end(lambda: _update_ids(loading, self.model))
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool
 
 def _update_ids(loading: Loading, model: Any) -> None:
     for row in model._base_manager.filter(pk__in=loading.added[model]).iterator(chunk_size=50):
-        text = loading.text_in(row.content)
+        text = loading.with_new_ids(row.content)
         if text != row.content:
             model._base_manager.filter(pk=row.pk).update(content=text)
             row.content = text

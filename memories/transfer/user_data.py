@@ -54,8 +54,8 @@ from ops.accounts import users
 from ops.models import User
 from ops.portable_rows import exported_objects
 from ops.registry import (
-    Derived,
     DerivedRows,
+    ErasableData,
     Page,
     Rows,
     RowsUnder,
@@ -67,7 +67,7 @@ _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 _KIND_OF_HEADING = {word: kind for kind, zh in KINDS.items() for word in (kind, zh)}
 
 
-class SurveyCache(Derived):
+class SurveyCache(ErasableData):
     """The cached counts of the memory list's filters."""
 
     name = "cache"
@@ -78,7 +78,7 @@ class SurveyCache(Derived):
         return {}
 
 
-class FileCopies(Derived):
+class FileCopies(ErasableData):
     """The copies of memory files in a folder.
 
     The copies aren't exported, since the next sync writes them again.

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 
 from foundation.database import statements
 from ops.disk import cluster
-from ops.disk.substring_hashes import Hasher, Places, Wanted, Words
+from ops.disk.substring_hashes import Hasher, HashSearch, Places, Words
 from ops.models import DiskKey, DiskTrace, Operation
 
 # The lock prevents the deletion of the key until this transaction ends.
@@ -46,12 +46,12 @@ def store_hashes(operation: Operation, texts: Iterable[str]) -> None:
         DiskTrace(
             operation=operation,
             key_id=key_id,
-            hashes=cut.hashes.astype("<u8").tobytes(),
-            counts=cut.counts.astype("<u4").tobytes(),
-            lengths=list(cut.lengths),
-            left_out=cut.left_out,
+            hashes=windows.hashes.astype("<u8").tobytes(),
+            counts=windows.counts.astype("<u4").tobytes(),
+            lengths=list(windows.lengths),
+            left_out=windows.left_out,
         )
-        for cut in _hasher(key).cut(texts)
+        for windows in _hasher(key).window_hashes(texts)
     ]
     # Without texts, store an empty row, so that the tables of this operation are rewritten too.
     DiskTrace.objects.bulk_create(rows or [DiskTrace(operation=operation, key_id=key_id)])
@@ -100,7 +100,7 @@ class SearchedTexts:
         ]
         flat = [hashes for hashes, _ in self._rows] or [np.empty(0, dtype="<u8")]
         lengths = {length for row in rows for length in row.lengths}
-        self.wanted = Wanted(_hasher(key), np.concatenate(flat).astype(np.uint64), lengths)
+        self.wanted = HashSearch(_hasher(key), np.concatenate(flat).astype(np.uint64), lengths)
         self.texts = sum(len(counts) for _, counts in self._rows)
         self.left_out = sum(row.left_out for row in rows)
 

@@ -21,7 +21,7 @@ from psycopg import sql
 
 from ops.disk import cluster
 from ops.disk.disk_traces import SearchedTexts
-from ops.disk.substring_hashes import AT_ONCE, Places, reduce
+from ops.disk.substring_hashes import AT_ONCE, Places, reduce_text
 from ops.residue import stores
 
 _CHUNK = AT_ONCE
@@ -153,7 +153,7 @@ def _remaining_files(
 def _add(hits: list[Places], sought: Sequence[SearchedTexts], text: str, *, short: bool) -> None:
     if not text:
         return
-    reduced = reduce(text, shortest=min(texts.wanted.shortest for texts in sought))
+    reduced = reduce_text(text, shortest=min(texts.wanted.shortest for texts in sought))
     for number, texts in enumerate(sought):
         found = texts.wanted.within(reduced, short=short)
         if found.size:

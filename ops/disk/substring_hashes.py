@@ -74,7 +74,7 @@ def _becomes_several() -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedText:
     """The letters of a text, with `_BREAK` between its parts.
 
     `begins` is True for each letter that begins a word.
@@ -84,7 +84,7 @@ class Reduced:
     begins: npt.NDArray[np.bool_]
 
 
-def reduce(text: str, *, shortest: int = 1) -> Reduced:
+def reduce_text(text: str, *, shortest: int = 1) -> ReducedText:
     """Reduce a text to its letters. Parts with fewer than `shortest` letters are left out."""
     table, several = _alphabet()
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -108,7 +108,7 @@ def reduce(text: str, *, shortest: int = 1) -> Reduced:
         sizes = np.diff(breaks, prepend=-1, append=len(letters))  # each includes its break
         long = np.repeat(sizes > shortest, sizes)[: len(letters)]
         letters, begins = letters[long], begins[long]
-    return Reduced(letters, begins)
+    return ReducedText(letters, begins)
 
 
 def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
@@ -126,7 +126,7 @@ def _mostly_han(letters: Letters) -> Places:
 
 
 @dataclass(frozen=True)
-class Cut:
+class WindowHashes:
     """The window hashes of several texts, concatenated; `counts` holds their number per text.
 
     `lengths` are the lengths of those texts that are shorter than a window. `left_out` counts texts
@@ -152,7 +152,7 @@ class Hasher:
         self._down = _powers(pow(odd, -1, 1 << 64), size)
         self._mixing = [np.uint64(int(word) | 1) for word in made[_CODES + 1 : _CODES + 5]]
 
-    def sums(self, reduced: Reduced) -> Words:
+    def sums(self, reduced: ReducedText) -> Words:
         """Return the sum for each prefix of a text, from which the hashes are computed.
 
         Raise `ValueError` if the text has more than `AT_ONCE * _AT_MOST` letters.
@@ -194,7 +194,7 @@ class Hasher:
         window ^= window >> np.uint64(32)
         return window
 
-    def cut(self, texts: Iterable[str]) -> Iterable[Cut]:
+    def window_hashes(self, texts: Iterable[str]) -> Iterable[WindowHashes]:
         """Yield the hashes to be stored for these texts, in batches."""
         batch: list[str] = []
         size = 0
@@ -202,15 +202,15 @@ class Hasher:
             for start in range(0, len(text), AT_ONCE // 2):
                 part = text[max(0, start - LONG) : start + AT_ONCE // 2]
                 if batch and size + len(part) > AT_ONCE // 2:
-                    yield self._cut(batch)
+                    yield self._hash_batch(batch)
                     batch, size = [], 0
                 batch.append(part)
                 size += len(part) + 1
         if batch:
-            yield self._cut(batch)
+            yield self._hash_batch(batch)
 
-    def _cut(self, texts: Sequence[str]) -> Cut:
-        reduced = reduce("\0".join(texts))
+    def _hash_batch(self, texts: Sequence[str]) -> WindowHashes:
+        reduced = reduce_text("\0".join(texts))
         sums = self.sums(reduced)
         letters = reduced.letters
         breaks = np.flatnonzero(letters == _BREAK)
@@ -244,7 +244,7 @@ class Hasher:
         hashes, numbers = np.concatenate(found), np.concatenate(owners)
         order = np.argsort(numbers, kind="stable")
         counts = np.unique(numbers, return_counts=True)[1].astype(np.uint32)
-        return Cut(hashes[order], counts, tuple(sorted(lengths)), left_out)
+        return WindowHashes(hashes[order], counts, tuple(sorted(lengths)), left_out)
 
 
 def _powers(base: int, count: int) -> Words:
@@ -254,7 +254,7 @@ def _powers(base: int, count: int) -> Words:
     return powers
 
 
-class Wanted:
+class HashSearch:
     """Known hashes that are searched for in texts."""
 
     def __init__(self, hasher: Hasher, hashes: Words, lengths: Iterable[int]) -> None:
@@ -267,7 +267,7 @@ class Wanted:
         self._sieve = np.zeros(1 << bits, dtype=np.bool_)
         self._sieve[self.hashes >> self._shift] = True
 
-    def within(self, reduced: Reduced, *, short: bool = True) -> Places:
+    def within(self, reduced: ReducedText, *, short: bool = True) -> Places:
         """Return the indexes of the known hashes that occur in a text.
 
         With `short`, texts shorter than a window are searched for as well, but only at the start of

@@ -4,13 +4,13 @@ from ops.models.audit import AuditEvent, AuditHead, AuditSeal, UnsealedEvent
 from ops.models.forgetting import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey, Receipt
 from ops.models.operation import (
     Attempt,
+    AttemptOutcome,
     Export,
     IdempotencyRecord,
     Import,
     Kind,
     ModelCall,
     Operation,
-    Outcome,
     Priority,
     Status,
 )
@@ -35,6 +35,7 @@ from ops.models.user import (
 __all__ = [
     "ApiKey",
     "Attempt",
+    "AttemptOutcome",
     "AuditEvent",
     "AuditHead",
     "AuditSeal",
@@ -53,7 +54,6 @@ __all__ = [
     "Kind",
     "ModelCall",
     "Operation",
-    "Outcome",
     "Priority",
     "Receipt",
     "Role",

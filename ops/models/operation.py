@@ -165,7 +165,7 @@ class Operation(models.Model):
         return found
 
 
-class Outcome(models.TextChoices):
+class AttemptOutcome(models.TextChoices):
     SUCCEEDED = "succeeded", _("succeeded")
     RETRIED = "retried", _("will be retried")
     FAILED = "failed", _("failed")
@@ -181,7 +181,7 @@ class Attempt(models.Model):
     number = models.PositiveSmallIntegerField()
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    outcome = models.CharField(max_length=16, choices=Outcome, null=True, blank=True)
+    outcome = models.CharField(max_length=16, choices=AttemptOutcome, null=True, blank=True)
     error = models.CharField(max_length=500, blank=True)
 
     class Meta:

@@ -146,14 +146,14 @@ def is_streamed(request: HttpRequest) -> bool:
     return "text/event-stream" in request.headers.get("Accept", "")
 
 
-class Surroundings:
+class RequestLocale:
     """Language and time zone of a request, for rendering after the view has returned."""
 
     def __init__(self) -> None:
         self._language, self._zone = translation.get_language(), timezone.get_current_timezone()
 
     @contextmanager
-    def again(self) -> Iterator[None]:
+    def activate(self) -> Iterator[None]:
         with translation.override(self._language), timezone.override(self._zone):
             yield
 

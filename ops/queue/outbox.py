@@ -22,7 +22,7 @@ from django.utils.translation import gettext_noop
 from foundation.database import statements
 from foundation.errors import Conflict
 from ops import audit_log
-from ops.models import Kind, Operation, Outcome, Priority, Status, User
+from ops.models import AttemptOutcome, Kind, Operation, Priority, Status, User
 from ops.queue import broker, webhook_events
 
 STOPPED = gettext_noop("The worker stopped in the middle.")
@@ -142,7 +142,7 @@ def enqueue(
     recorded as the requester.
     """
     operation = _new(
-        Wanted(kind, payload, priority),
+        NewOperation(kind, payload, priority),
         subject=subject,
         serial_key=serial_key,
         dedupe_key=dedupe_key,
@@ -155,7 +155,7 @@ def enqueue(
     return operation
 
 
-def _new(wanted: Wanted, **fields: Any) -> Operation:
+def _new(wanted: NewOperation, **fields: Any) -> Operation:
     return Operation(
         kind=wanted.kind,
         payload=dict(wanted.payload),
@@ -192,7 +192,7 @@ def _written(operation: Operation) -> Operation:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NewOperation:
     """Kind, payload and priority of an operation to be enqueued by `enqueue_each`."""
 
     kind: Kind
@@ -201,7 +201,7 @@ class Wanted:
 
 
 def enqueue_each(
-    wanted: Sequence[Wanted], *, subject: UUID, serial_key: str | None = None
+    wanted: Sequence[NewOperation], *, subject: UUID, serial_key: str | None = None
 ) -> tuple[Operation, ...]:
     """Enqueue several operations in one statement, without dedupe keys."""
     now, key = timezone.now(), audit_log.acting_key_id()
@@ -222,7 +222,7 @@ def enqueue_all(
 ) -> int:
     """Enqueue many operations of the same kind, without dedupe keys; return their number."""
     given = {"subject": subject, "serial_key": serial_key, "run_after": timezone.now()}
-    made = [_new(Wanted(kind, payload, priority), **given) for payload in payloads]
+    made = [_new(NewOperation(kind, payload, priority), **given) for payload in payloads]
     Operation.objects.bulk_create(made, batch_size=1_000)
     transaction.on_commit(broker.wake, robust=True)
     return len(made)
@@ -278,7 +278,7 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
         delay = min(2 ** (operation.attempt - 1), settings.OPERATION_BACKOFF_CAP)
         changes |= {"status": Status.PENDING, "run_after": now + timedelta(seconds=delay)}
         changes |= {"max_attempts": F("max_attempts") + 1} if spared else {}
-    outcome = Outcome.FAILED if over else Outcome.RETRIED
+    outcome = AttemptOutcome.FAILED if over else AttemptOutcome.RETRIED
     moved = _move_back(operation, changes)
     if moved and over:
         webhook_events.operation_ended(operation, status=Status.FAILED)
@@ -298,7 +298,7 @@ def release(operation: Operation) -> bool:
         "max_attempts": F("max_attempts") + 1,
         "updated_at": now,
     }
-    return _ended(operation, _move_back(operation, changes), outcome=Outcome.RETRIED)
+    return _ended(operation, _move_back(operation, changes), outcome=AttemptOutcome.RETRIED)
 
 
 def postpone(pk: int, *, error: str) -> None:
@@ -332,7 +332,7 @@ def expire(*, now: datetime) -> int:
         moved = _move_back(operation, changes, lease_until__lt=now)
         if moved and changes["status"] == Status.FAILED:
             webhook_events.operation_ended(operation, status=Status.FAILED)
-        count += _ended(operation, moved, outcome=Outcome.EXPIRED)
+        count += _ended(operation, moved, outcome=AttemptOutcome.EXPIRED)
     _correct_future_times(now)
     return count
 
@@ -446,7 +446,7 @@ def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) ->
         return int(_running(operation).filter(**also).update(**gone))
 
 
-def _ended(operation: Operation, moved: int, *, outcome: Outcome, error: str = "") -> bool:
+def _ended(operation: Operation, moved: int, *, outcome: AttemptOutcome, error: str = "") -> bool:
     if moved:
         values = [timezone.now(), outcome.value, error[:500], operation.pk, operation.attempt]
         statements.rows(_ENDED, values)

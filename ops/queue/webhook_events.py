@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from foundation.database import statements
 from ops import audit_log
-from ops.access import Gathered
+from ops.access import CombinedStatement
 from ops.models import ApiKey, Delivery, Instance, Kind, Operation, Priority
 from ops.queue import broker
 
@@ -51,7 +51,7 @@ class Event(models.TextChoices):
 def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
     """Write an event for each of these memories, which are given by their public ids."""
     if ids:
-        _OfMemories(event, user_id, ids=[*ids])()
+        _MemoryEvents(event, user_id, ids=[*ids])()
 
 
 def write_at_commit(event: Event, *, user_id: int, memory_id: str) -> None:
@@ -60,11 +60,11 @@ def write_at_commit(event: Event, *, user_id: int, memory_id: str) -> None:
     The webhooks that receive it are found by one statement for all events of the same kind about
     one user. Nothing is written if the user no longer exists by then.
     """
-    _OfMemories(event, user_id).add(memory_id)
+    _MemoryEvents(event, user_id).add(memory_id)
 
 
 @dataclass
-class _OfMemories(Gathered):
+class _MemoryEvents(CombinedStatement):
     event: Event
     user_id: int
 

@@ -34,7 +34,7 @@ class Fingerprint:
 
 
 @dataclass(frozen=True)
-class Held:
+class FoundText:
     """The index of a known text that was found in a field, and the hashes that matched."""
 
     number: int
@@ -84,7 +84,7 @@ class Fingerprints:
     def __len__(self) -> int:
         return len(self._needed)
 
-    def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
+    def texts_found_in(self, leaves: Sequence[str], *, short: bool = True) -> list[FoundText]:
         """Return the known texts of which a field contains at least half of the hashes.
 
         `leaves` are the strings in the field. With `short`, a text shorter than a shingle is found
@@ -99,7 +99,7 @@ class Fingerprints:
         values = np.repeat(found, stop - start)
         counts = np.bincount(owners, minlength=len(self._needed))
         enough = np.flatnonzero((counts * 2 >= self._needed) & (counts > 0))
-        return [Held(int(number), values[owners == number]) for number in enough]
+        return [FoundText(int(number), values[owners == number]) for number in enough]
 
     def within(self, leaves: Sequence[str], *, short: bool = True) -> Hashes:
         """Return those hashes of known texts that occur in a field with the strings `leaves`."""
@@ -137,7 +137,7 @@ class _PieceHashCache(dict[str, int]):
         return made
 
 
-class Plain(Fingerprints):
+class TextFingerprints(Fingerprints):
     """A search for texts given in full.
 
     Texts shorter than a shingle are found anywhere in a field.
@@ -153,13 +153,13 @@ class Plain(Fingerprints):
             if len(text) < shingles.size_for(text)
         ]
 
-    def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
-        found = super().held_by(leaves, short=short)
-        known = {held.number for held in found}
+    def texts_found_in(self, leaves: Sequence[str], *, short: bool = True) -> list[FoundText]:
+        found = super().texts_found_in(leaves, short=short)
+        known = {text.number for text in found}
         whole = "\n".join(map(shingles.normalise, leaves))
         nothing = np.empty(0, dtype=np.int64)
         more = [n for n, text in self._short if n not in known and text in whole]
-        return found + [Held(number, nothing) for number in more]
+        return found + [FoundText(number, nothing) for number in more]
 
 
 def _hash(piece: bytes, *, key: bytes, size: int) -> int:

@@ -54,7 +54,7 @@ _IDS = "%(ids)s"
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class ScannedTable:
     """One table, and what its columns can contain.
 
     `vouching` are columns with original texts, such as messages. Only a scan that an operator
@@ -96,14 +96,14 @@ class Place:
 
 
 @cache
-def places() -> tuple[Place, ...]:
+def scanned_tables() -> tuple[ScannedTable, ...]:
     models = apps.get_models(include_auto_created=True)
-    return tuple(_place(model) for model in models if _is_table(model))
+    return tuple(_scanned_table_of(model) for model in models if _is_table(model))
 
 
 def tables_among(names: Iterable[str]) -> set[str]:
     """Return the subset of these names that are tables of our models."""
-    return {place.table for place in places()}.intersection(names)
+    return {scanned.table for scanned in scanned_tables()}.intersection(names)
 
 
 def owner_of(model: type[Model]) -> str | None:
@@ -133,7 +133,7 @@ def _holds_text(column: Field[Any, Any]) -> bool:
     return isinstance(inside, _TEXTUAL)
 
 
-def _place(model: type[Model]) -> Place:
+def _scanned_table_of(model: type[Model]) -> ScannedTable:
     vouching = getattr(model, "vouches", ())
     columns = [column for column in text_columns(model) if not isinstance(column, BinaryField)]
     roomy = [column for column in columns if _has_room(column)]
@@ -150,7 +150,7 @@ def _place(model: type[Model]) -> Place:
     ]
     alone = {*named, *listed}
     names = [column.attname for column in columns]
-    return Place(
+    return ScannedTable(
         model=model,
         columns=tuple(name for name in names if name not in vouching),
         vouching=tuple(vouching),
@@ -204,8 +204,8 @@ def _names(model: Any) -> set[str]:
     return {column.name for column in model._meta.concrete_fields} if model is not User else set()
 
 
-def columns_in(place: Place) -> tuple[str, ...]:
-    return (*place.named, *place.listed, *place.mentioned, *place.rest)
+def columns_in(scanned: ScannedTable) -> tuple[str, ...]:
+    return (*scanned.named, *scanned.listed, *scanned.mentioned, *scanned.rest)
 
 
 @contextmanager
@@ -221,16 +221,16 @@ def prefer_indexes() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnQuery:
     """Columns of a table to be read; `rows` returns the rows to read for a person."""
 
-    place: Place
+    scanned: ScannedTable
     columns: tuple[str, ...]
     rows: Callable[[int | None, UUID | None], QuerySet[Any]]
 
 
 def erased_rows(
-    tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
+    tables: tuple[ScannedTable, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield place and key of each row that should have been erased or refers to an erased row.
 
@@ -251,8 +251,8 @@ def erased_rows(
 
 
 def rows_of_person(
-    readings: Sequence[Reading], key: object, *, user_id: int | None, subject: UUID | None
-) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
+    readings: Sequence[ColumnQuery], key: object, *, user_id: int | None, subject: UUID | None
+) -> Iterator[tuple[ColumnQuery, str, Mapping[str, Any]]]:
     """Yield the reading, the primary key and the values (by column) of each row of one person.
 
     `key` identifies the list of readings, so that the statement for it is built only once.
@@ -270,14 +270,14 @@ def rows_of_person(
 
 
 def _read_by_chunks(
-    reading: Reading, user_id: int | None, subject: UUID | None
+    reading: ColumnQuery, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     rows = reading.rows(user_id, subject).order_by().values("pk", *reading.columns)
     for values in rows.iterator(chunk_size=_FEW):
         yield str(values.pop("pk")), values
 
 
-def _one_statement(readings: Sequence[Reading]) -> tuple[str, dict[str, Any]]:
+def _one_statement(readings: Sequence[ColumnQuery]) -> tuple[str, dict[str, Any]]:
     parts: list[str] = []
     values: dict[str, Any] = {}
     for number, reading in enumerate(readings):
@@ -297,31 +297,33 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 
 @cache
-def _residue_conditions(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
+def _residue_conditions(
+    tables: tuple[ScannedTable, ...],
+) -> Mapping[str, Sequence[tuple[str, str, str]]]:
     found: dict[str, list[tuple[str, str, str]]] = {}
-    for place in tables:
-        key: Any = place.model._meta.pk
-        table = f'SELECT \'{{}}\', "{key.column}"::text FROM "{place.table}" WHERE '
-        own = f'{table.format(place.table)}"{key.column}" = ANY(%({place.table})s::bigint[])'
-        found.setdefault(place.table, []).append((own, place.table, place.table))
-        kind, number, targets = getattr(place.model, "refers_to", (None, None, {}))
+    for scanned in tables:
+        key: Any = scanned.model._meta.pk
+        table = f'SELECT \'{{}}\', "{key.column}"::text FROM "{scanned.table}" WHERE '
+        own = f'{table.format(scanned.table)}"{key.column}" = ANY(%({scanned.table})s::bigint[])'
+        found.setdefault(scanned.table, []).append((own, scanned.table, scanned.table))
+        kind, number, targets = getattr(scanned.model, "refers_to", (None, None, {}))
         for value, target in targets.items():
-            at = f"{place.table}.{number}"
+            at = f"{scanned.table}.{number}"
             where = f'"{kind}" = \'{value}\' AND "{number}" = ANY(%({target})s::bigint[])'
             found.setdefault(target, []).append((table.format(at) + where, at, target))
     return found
 
 
 @dataclass(frozen=True)
-class Naming:
+class IdMention:
     table: str
     column: str
     row: str
 
 
 @dataclass(frozen=True)
-class _Asked:
-    place: Place
+class _IdLookup:
+    scanned: ScannedTable
     column: str
     condition: str
 
@@ -331,7 +333,7 @@ def contains_id(text: str, gone: Collection[str]) -> bool:
     return text in gone or any(found_id in gone for found_id in _OUR_ID.findall(text))
 
 
-def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
+def rows_mentioning(tables: tuple[ScannedTable, ...], gone: Collection[str]) -> Iterator[IdMention]:
     """Yield each row in these tables that contains one of these ids, once for each column.
 
     Columns and lists of ids are looked up by their own indexes, and ids inside texts by the index
@@ -344,46 +346,48 @@ def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Na
         for number, row in statements.rows(text, {"ids": some}):
             lookup = asked[number]
             if lookup.column:
-                yield Naming(lookup.place.table, lookup.column, row)
+                yield IdMention(lookup.scanned.table, lookup.column, row)
             else:
-                yield from _mentions(lookup.place, row, some)
+                yield from _mentions(lookup.scanned, row, some)
 
 
 @cache
-def _all_lookups(tables: tuple[Place, ...]) -> tuple[str, Sequence[_Asked]]:
-    asked = [lookup for place in tables if not place.keeps_ids for lookup in _lookups(place)]
+def _all_lookups(tables: tuple[ScannedTable, ...]) -> tuple[str, Sequence[_IdLookup]]:
+    asked = [lookup for scanned in tables if not scanned.keeps_ids for lookup in _lookups(scanned)]
     each = (
-        f'SELECT {number}, {_key_of(lookup.place)}::text FROM "{lookup.place.table}"'
+        f'SELECT {number}, {_key_of(lookup.scanned)}::text FROM "{lookup.scanned.table}"'
         f" WHERE {lookup.condition}"
         for number, lookup in enumerate(asked)
     )
     return " UNION ALL ".join(each), asked
 
 
-def _lookups(place: Place) -> Iterator[_Asked]:
-    for name in place.named:
-        yield _Asked(place, name, f'"{name}" = ANY({_IDS}::text[])')
-    for name in place.listed:
-        kind = place.model._meta.get_field(name).db_type(connection)
-        yield _Asked(place, name, f'"{name}" && {_IDS}::{kind}')
-    if place.mentioned:
-        yield _Asked(
-            place, "", schema.mention_condition(place.mentioned).replace("%s", f"{_IDS}::text[]")
+def _lookups(scanned: ScannedTable) -> Iterator[_IdLookup]:
+    for name in scanned.named:
+        yield _IdLookup(scanned, name, f'"{name}" = ANY({_IDS}::text[])')
+    for name in scanned.listed:
+        kind = scanned.model._meta.get_field(name).db_type(connection)
+        yield _IdLookup(scanned, name, f'"{name}" && {_IDS}::{kind}')
+    if scanned.mentioned:
+        yield _IdLookup(
+            scanned,
+            "",
+            schema.mention_condition(scanned.mentioned).replace("%s", f"{_IDS}::text[]"),
         )
 
 
-def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]:
+def _mentions(scanned: ScannedTable, row: str, gone: Collection[str]) -> Iterator[IdMention]:
     """Yield the columns of a row that contain one of these ids.
 
     Yield nothing if the row has been deleted meanwhile.
     """
-    own = place.model._base_manager.filter(pk=row)
-    for values in own.values_list(*place.mentioned):
-        for name, value in zip(place.mentioned, values, strict=True):
+    own = scanned.model._base_manager.filter(pk=row)
+    for values in own.values_list(*scanned.mentioned):
+        for name, value in zip(scanned.mentioned, values, strict=True):
             if any(contains_id(text, gone) for text in fingerprints.strings_in(value)):
-                yield Naming(place.table, name, row)
+                yield IdMention(scanned.table, name, row)
 
 
-def _key_of(place: Place) -> str:
-    key: Any = place.model._meta.pk
+def _key_of(scanned: ScannedTable) -> str:
+    key: Any = scanned.model._meta.pk
     return f'"{key.column}"'

@@ -27,8 +27,8 @@ from foundation.errors import ApplicationError, TryAgain
 from ops.models import Operation, Priority, Status, User
 from ops.residue import erased_hashes, fingerprints, residue_columns, stores
 from ops.residue.erased_hashes import Erased
-from ops.residue.fingerprints import Fingerprints, Hashes, Held
-from ops.residue.residue_columns import Place, Reading
+from ops.residue.fingerprints import Fingerprints, FoundText, Hashes
+from ops.residue.residue_columns import ColumnQuery, ScannedTable
 
 _SHOWN = 20
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
@@ -115,7 +115,7 @@ class _Search:
     suspects: list[_Suspect] = field(default_factory=list)
     found: list[Residue] = field(default_factory=list)
     looked: Counter[str] = field(default_factory=Counter)
-    _known: dict[tuple[Any, ...], list[Held]] = field(default_factory=dict)
+    _known: dict[tuple[Any, ...], list[FoundText]] = field(default_factory=dict)
 
     def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
         """Check whether a field contains an erased text, and record it as a suspect if so.
@@ -129,7 +129,7 @@ class _Search:
         key = (short, *strings)
         held = self._known.get(key)
         if held is None:
-            held = self._known[key] = self.erased.texts.held_by(strings, short=short)
+            held = self._known[key] = self.erased.texts.texts_found_in(strings, short=short)
         for text in held:
             self.suspects.append(_Suspect(Residue(place, row, "text"), text.hashes))
 
@@ -150,12 +150,12 @@ def scan(whose: ScannedPerson, erased: Erased, *, by_hand: bool = False) -> Scan
     are searched too.
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
-    tables = residue_columns.places()
+    tables = residue_columns.scanned_tables()
     with residue_columns.prefer_indexes():
         search.looked["database"] = sum(len(residue_columns.columns_in(item)) for item in tables)
         for place, row in residue_columns.erased_rows(tables, search.erased.row_ids):
             search.found.append(Residue(place, row, "id"))
-        for item in residue_columns.rows_naming(tables, search.erased.public_ids):
+        for item in residue_columns.rows_mentioning(tables, search.erased.public_ids):
             search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
         _look_for_texts(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
@@ -180,15 +180,15 @@ def check(found: Scan) -> None:
         raise error(f"{len(found.found)} traces are left: {where}"[:500])
 
 
-def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
+def _look_for_texts(search: _Search, tables: Sequence[ScannedTable]) -> None:
     if not len(search.erased.texts):
         return
     whose = search.whose
     of_all = search.by_hand and whose.user_id is None
     readings = [
-        Reading(place, columns, partial(_rows_to_read, place, search=search))
-        for place in tables
-        if (columns := place.columns + (place.vouching if search.by_hand else ()))
+        ColumnQuery(scanned, columns, partial(_rows_to_read, scanned, search=search))
+        for scanned in tables
+        if (columns := scanned.columns + (scanned.vouching if search.by_hand else ()))
     ]
     key = (search.by_hand, of_all, search.others_wait)
     for reading, row, values in residue_columns.rows_of_person(
@@ -196,21 +196,21 @@ def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
     ):
         for name in reading.columns:
             value = values[name]
-            if value and reading.place.model is Session and name == "session_data":
+            if value and reading.scanned.model is Session and name == "session_data":
                 value = Session(session_data=value).get_decoded()
             strings = list(filter(None, fingerprints.strings_in(value)))
             if strings:
-                short = name in reading.place.words
-                search.field(f"{reading.place.table}.{name}", row, strings, short=short)
+                short = name in reading.scanned.words
+                search.field(f"{reading.scanned.table}.{name}", row, strings, short=short)
 
 
 def _rows_to_read(
-    place: Place, user_id: int | None, subject: UUID | None, *, search: _Search
+    scanned: ScannedTable, user_id: int | None, subject: UUID | None, *, search: _Search
 ) -> QuerySet[Any]:
-    rows: QuerySet[Any] = place.model._base_manager.all()
+    rows: QuerySet[Any] = scanned.model._base_manager.all()
     if not search.by_hand or search.whose.user_id is not None:
-        rows = place.of(user_id=user_id, subject=subject)
-    if search.others_wait and schema.has_column(place.model, "hidden_at"):
+        rows = scanned.of(user_id=user_id, subject=subject)
+    if search.others_wait and schema.has_column(scanned.model, "hidden_at"):
         # another forget operation erases these rows and scans again
         rows = rows.filter(hidden_at__isnull=True)
     return rows
@@ -278,9 +278,9 @@ class Copies:
         `fields` are pairs of a number and a text. A field isn't returned if remaining texts of
         independent origin contain the same text (see `explained_hashes`).
         """
-        held: dict[int, list[Held]] = {}
+        held: dict[int, list[FoundText]] = {}
         for number, text in fields:
-            if found := self._texts.held_by([text]):
+            if found := self._texts.texts_found_in([text]):
                 held[number] = found
         if not held:
             return set()

@@ -14,7 +14,7 @@ from conversations.recording import turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps
 from memories.models import Arbitration, Memory, MemoryStatus, Refusal, Source
-from ops.models import Attempt, Kind, ModelCall, Operation, Outcome, Status
+from ops.models import Attempt, AttemptOutcome, Kind, ModelCall, Operation, Status
 from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, refused, said
 from tests.conversations.answers import exchange
@@ -123,7 +123,7 @@ def test_a_turn_is_learned_from_when_the_model_is_well_again(
     worker.drain()
     assert not Memory.objects.exists()
     assert learning().status == Status.PENDING
-    assert Attempt.objects.get(operation=learning()).outcome == Outcome.RETRIED
+    assert Attempt.objects.get(operation=learning()).outcome == AttemptOutcome.RETRIED
     server.answers = [said({"memories": [TEA]})]
     time_passes()
     assert learning().status == Status.SUCCEEDED

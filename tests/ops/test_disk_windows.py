@@ -11,23 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.text import shingles
-from ops.disk.substring_hashes import AT_ONCE, Hasher, Wanted, reduce
+from ops.disk.substring_hashes import AT_ONCE, Hasher, HashSearch, reduce_text
 
 HASHER = Hasher(b"a key of this test")
 LONG = "Keeps the spare key of the summer house under the third flower pot"
 CHINESE = "把湖边小屋的备用钥匙放在第三个花盆下面"
 
 
-def wanted(texts: Sequence[str]) -> Wanted:
-    cuts = list(HASHER.cut(texts))
-    hashes = np.concatenate([one.hashes for one in cuts])
-    return Wanted(HASHER, hashes, [length for one in cuts for length in one.lengths])
+def wanted(texts: Sequence[str]) -> HashSearch:
+    batches = list(HASHER.window_hashes(texts))
+    hashes = np.concatenate([one.hashes for one in batches])
+    return HashSearch(HASHER, hashes, [length for one in batches for length in one.lengths])
 
 
 def found(raw: bytes | str, texts: Sequence[str]) -> int:
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
     looked_for = wanted(texts)
-    return len(looked_for.within(reduce(text, shortest=looked_for.shortest)))
+    return len(looked_for.within(reduce_text(text, shortest=looked_for.shortest)))
 
 
 def noise(size: int, seed: int = 0) -> bytes:
@@ -71,16 +71,16 @@ def test_a_part_of_a_text_is_found() -> None:
 
 
 def test_what_is_too_short_to_be_told_from_chance_is_counted() -> None:
-    [cut] = HASHER.cut(["tea", "Al", "天水", LONG])
-    assert cut.left_out == 2
+    [windows] = HASHER.window_hashes(["tea", "Al", "天水", LONG])
+    assert windows.left_out == 2
 
 
 def test_hashes_are_told_apart_by_text_and_mean_nothing_under_another_key() -> None:
-    [cut] = HASHER.cut([LONG, "Lives in Brno", CHINESE])
+    [windows] = HASHER.window_hashes([LONG, "Lives in Brno", CHINESE])
     sizes = [len(shingles.normalise(LONG)) - 15, 1, len(CHINESE) - 5]
-    assert cut.counts.tolist() == sizes and cut.hashes.sum() != 0
-    [other] = Hasher(b"another").cut([LONG, "Lives in Brno", CHINESE])
-    assert not np.isin(cut.hashes, other.hashes).any()
+    assert windows.counts.tolist() == sizes and windows.hashes.sum() != 0
+    [other] = Hasher(b"another").window_hashes([LONG, "Lives in Brno", CHINESE])
+    assert not np.isin(windows.hashes, other.hashes).any()
 
 
 def test_letters_that_become_many_break_nothing() -> None:
@@ -98,5 +98,7 @@ def test_whatever_was_said_is_found_in_raw_bytes(said: str, before: bytes, after
         return  # no database takes it
     looked_for = wanted([said])
     raw = before + b"\0" + text + b"\0" + after
-    hits = looked_for.within(reduce(raw.decode("utf-8", "replace"), shortest=looked_for.shortest))
+    hits = looked_for.within(
+        reduce_text(raw.decode("utf-8", "replace"), shortest=looked_for.shortest)
+    )
     assert len(hits) == len(looked_for.hashes)

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from ops import registry
-from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status, User
+from ops.models import Attempt, AttemptOutcome, Kind, Operation, Priority, Status, User
 from ops.queue import outbox, worker
 from ops.queue.run import Run, find_queued, lock_queued, succeed_queued
 from tests.claiming import claim
@@ -60,7 +60,7 @@ def test_what_waits_is_done_with_what_runs_in_its_order_and_up_to_the_limit(
     assert [(one.status, one.attempt, one.result) for one in found] == [
         (Status.SUCCEEDED, 1, {"n": number}) for number in range(4)
     ]
-    assert set(Attempt.objects.values_list("number", "outcome")) == {(1, Outcome.SUCCEEDED)}
+    assert set(Attempt.objects.values_list("number", "outcome")) == {(1, AttemptOutcome.SUCCEEDED)}
     assert Attempt.objects.count() == 4
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from foundation.errors import Conflict, Invalid, ProviderError
 from ops import registry
-from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
+from ops.models import Attempt, AttemptOutcome, Kind, Operation, Priority, Status
 from ops.queue import outbox, worker
 from ops.queue.run import Run
 from tests.claiming import claim
@@ -118,7 +118,7 @@ def test_an_expired_attempt_says_so() -> None:
     enqueue()
     claim_reindex()
     outbox.expire(now=timezone.now() + timedelta(hours=1))
-    assert Attempt.objects.get().outcome == Outcome.EXPIRED
+    assert Attempt.objects.get().outcome == AttemptOutcome.EXPIRED
 
 
 def test_waiting_doubles_with_each_failure() -> None:

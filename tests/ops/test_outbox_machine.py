@@ -18,7 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from foundation.errors import Conflict
-from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
+from ops.models import Attempt, AttemptOutcome, Kind, Operation, Priority, Status
 from ops.queue import outbox
 from tests.claiming import claim
 
@@ -242,7 +242,7 @@ class Outbox(RuleBasedStateMachine):
         assert [one.number for one in tries] == list(range(1, row.attempt + 1))
         is_open = [one.number for one in tries if one.outcome is None]
         assert is_open == ([row.attempt] if row.status == Status.RUNNING else [])
-        won = [one for one in tries if one.outcome == Outcome.SUCCEEDED]
+        won = [one for one in tries if one.outcome == AttemptOutcome.SUCCEEDED]
         assert len(won) == (row.status == Status.SUCCEEDED)
 
 

@@ -19,7 +19,7 @@ from memories.learning import turn_learning
 from memories.models import Memory
 from memories.reader import reader
 from ops.access import as_system, as_user
-from ops.models import Attempt, Kind, Operation, Outcome, Status, User
+from ops.models import Attempt, AttemptOutcome, Kind, Operation, Status, User
 from ops.queue import outbox, watchdog, worker
 from ops.queue.outbox import STOPPED
 from ops.queue.watchdog import TOO_LONG
@@ -67,11 +67,11 @@ def test_what_hangs_in_a_regular_expression_fails_and_everything_else_is_done(
     for one in (*hangs, in_a_long_one):
         assert over[one.pk].status == Status.FAILED
         assert over[one.pk].last_error == TOO_LONG
-        assert tries(one) == [(Outcome.RETRIED, TOO_LONG), (Outcome.FAILED, TOO_LONG)]
+        assert tries(one) == [(AttemptOutcome.RETRIED, TOO_LONG), (AttemptOutcome.FAILED, TOO_LONG)]
     for one in (*behind, *beside, works):
         assert over[one.pk].status == Status.SUCCEEDED
-        assert tries(one) == [(Outcome.SUCCEEDED, "")]
-    assert tries(dies) == [(Outcome.RETRIED, STOPPED), (Outcome.SUCCEEDED, "")]
+        assert tries(one) == [(AttemptOutcome.SUCCEEDED, "")]
+    assert tries(dies) == [(AttemptOutcome.RETRIED, STOPPED), (AttemptOutcome.SUCCEEDED, "")]
 
 
 def test_one_that_hangs_among_others_done_together_fails_alone(
@@ -82,11 +82,11 @@ def test_one_that_hangs_among_others_done_together_fails_alone(
     over = {one.pk: one for one in workers.until_over()}
     first, hangs = made[0], made[2]
     assert over[hangs.pk].status == Status.FAILED
-    assert tries(hangs) == [(Outcome.RETRIED, TOO_LONG), (Outcome.FAILED, TOO_LONG)]
-    assert tries(first) == [(Outcome.RETRIED, ""), (Outcome.SUCCEEDED, "")]
+    assert tries(hangs) == [(AttemptOutcome.RETRIED, TOO_LONG), (AttemptOutcome.FAILED, TOO_LONG)]
+    assert tries(first) == [(AttemptOutcome.RETRIED, ""), (AttemptOutcome.SUCCEEDED, "")]
     for one in (made[1], *made[3:]):
         assert over[one.pk].status == Status.SUCCEEDED
-        assert tries(one) == [(Outcome.SUCCEEDED, "")]
+        assert tries(one) == [(AttemptOutcome.SUCCEEDED, "")]
 
 
 def test_of_turns_learned_together_the_one_that_hangs_is_the_only_one_not_learned(
@@ -137,7 +137,9 @@ def test_while_every_process_hangs_the_product_says_so(
             enqueue(SHORT, user, "hang")
         waits = enqueue(SHORT, alice)
         workers.until(lambda: readyz() != "ok", what="/readyz to notice")
-        workers.until(lambda: tries(waits) == [(Outcome.SUCCEEDED, "")], what="its neighbour")
+        workers.until(
+            lambda: tries(waits) == [(AttemptOutcome.SUCCEEDED, "")], what="its neighbour"
+        )
 
 
 def readyz() -> str:

@@ -76,19 +76,21 @@ def places_of(operation: Operation, user: User) -> set[str]:
 
 def columns() -> Iterator[tuple[str, str]]:
     """Every column that could hold a sentence, but for those that stand for themselves."""
-    for place in residue_columns.places():
-        for name in place.columns:
-            field = place.model._meta.get_field(name)
+    for scanned in residue_columns.scanned_tables():
+        for name in scanned.columns:
+            field = scanned.model._meta.get_field(name)
             room = getattr(field, "max_length", None)
             if isinstance(field, ArrayField):
                 room = getattr(field.base_field, "max_length", None)
             if room is None or room >= len(SECRET):
-                yield place.model._meta.label, name
+                yield scanned.model._meta.label, name
 
 
 def rows_of(label: str, user: User) -> Any:
-    place = next(one for one in residue_columns.places() if one.model._meta.label == label)
-    return place.of(user_id=user.pk, subject=user.subject)
+    scanned = next(
+        one for one in residue_columns.scanned_tables() if one.model._meta.label == label
+    )
+    return scanned.of(user_id=user.pk, subject=user.subject)
 
 
 def write(model: type[Model], pk: Any, name: str, text: str) -> None:
@@ -366,9 +368,9 @@ def test_the_disk_is_cleared_and_the_receipt_says_until_when_it_lies_elsewhere(
 
 @pytest.mark.parametrize("text", ["tea", SECRET])
 def test_typed_texts_may_come_from_an_iterator(text: str) -> None:
-    wanted = fingerprints.Plain(iter(["", text]))
-    assert [one.number for one in wanted.held_by([f"a note: {text}!"])] == [0]
-    assert wanted.held_by(["nothing of the kind"]) == []
+    wanted = fingerprints.TextFingerprints(iter(["", text]))
+    assert [one.number for one in wanted.texts_found_in([f"a note: {text}!"])] == [0]
+    assert wanted.texts_found_in(["nothing of the kind"]) == []
 
 
 def test_the_command_looks_for_texts_everywhere(alice: User, mallory: User) -> None:

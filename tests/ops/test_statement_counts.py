@@ -7,7 +7,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from ops import registry
-from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status, User
+from ops.models import Attempt, AttemptOutcome, Kind, Operation, Priority, Status, User
 from ops.queue import outbox, worker
 from ops.queue.run import Run
 
@@ -37,7 +37,7 @@ def test_an_ending_and_the_next_claim_are_one_transaction_of_two_statements(
     with django_assert_num_queries(_DRAIN + 2 * _EACH):
         assert worker.drain() == 2
     assert set(Operation.objects.values_list("status", flat=True)) == {Status.SUCCEEDED}
-    assert set(Attempt.objects.values_list("outcome", flat=True)) == {Outcome.SUCCEEDED}
+    assert set(Attempt.objects.values_list("outcome", flat=True)) == {AttemptOutcome.SUCCEEDED}
 
 
 def test_a_handler_is_given_the_person_without_asking_again(

@@ -26,7 +26,7 @@ from memories.reader import reader
 from ops import registry
 from ops.access import as_system, as_user
 from ops.accounts import users
-from ops.models import Attempt, Kind, Operation, Outcome, Priority, Receipt, Status, User
+from ops.models import Attempt, AttemptOutcome, Kind, Operation, Priority, Receipt, Status, User
 from ops.queue import outbox, watchdog, worker
 from ops.queue.run import Run
 from ops.queue.watchdog import Leases
@@ -95,7 +95,7 @@ def test_ten_workers_on_one_outbox_run_each_operation_once(
     assert applied() == {row.public_id: 1 for row in rows}
     assert len({row.result["by"] for row in rows}) > 1
     with as_system():
-        assert Attempt.objects.filter(outcome=Outcome.SUCCEEDED).count() == len(rows)
+        assert Attempt.objects.filter(outcome=AttemptOutcome.SUCCEEDED).count() == len(rows)
 
 
 def test_ten_workers_learn_each_turn_once_and_forget_once(alice: User, mallory: User) -> None:
@@ -194,7 +194,7 @@ def test_a_worker_that_stood_still_past_its_lease_applies_nothing(
     assert applied() == {operation.public_id: 2 if moment == "after" else 1}
     with as_system():
         outcomes = list(Attempt.objects.order_by("number").values_list("outcome", flat=True))
-    assert outcomes == [Outcome.EXPIRED, Outcome.SUCCEEDED]
+    assert outcomes == [AttemptOutcome.EXPIRED, AttemptOutcome.SUCCEEDED]
 
 
 def test_a_worker_that_loses_a_race_goes_on_with_the_rest(

@@ -114,7 +114,7 @@ def test_the_residue_scan_knows_every_column_of_the_database_that_could_hold_tex
             " OR (data_type = 'ARRAY' AND udt_name IN ('_text', '_varchar', '_jsonb')))"
         )
         there = {row[0] for row in cursor.fetchall()}
-    found = residue_columns.places()
+    found = residue_columns.scanned_tables()
     known = {f"{one.table}.{column}" for one in found for column in residue_columns.columns_in(one)}
     not_text = {"memories_vector.embedding"}
     assert there - known - not_text == {"django_migrations.app", "django_migrations.name"}
@@ -207,23 +207,25 @@ def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
         assert cursor.fetchall() == []
 
 
-def lookups(place: residue_columns.Place) -> Iterator[str]:
-    key = residue_columns._key_of(place)
-    for one in residue_columns._lookups(place):
-        text = f'SELECT {key} FROM "{place.table}" WHERE {one.condition}'
+def lookups(scanned: residue_columns.ScannedTable) -> Iterator[str]:
+    key = residue_columns._key_of(scanned)
+    for one in residue_columns._lookups(scanned):
+        text = f'SELECT {key} FROM "{scanned.table}" WHERE {one.condition}'
         yield text.replace(residue_columns._IDS, "%s")
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("place", residue_columns.places(), ids=lambda place: place.table)
+@pytest.mark.parametrize(
+    "scanned", residue_columns.scanned_tables(), ids=lambda scanned: scanned.table
+)
 def test_who_names_an_erased_id_is_found_without_reading_all_rows(
-    place: residue_columns.Place,
+    scanned: residue_columns.ScannedTable,
 ) -> None:
     """A new column of text needs a place in the table's index."""
-    if place.table in FEW_ROWS or place.keeps_ids:
+    if scanned.table in FEW_ROWS or scanned.keeps_ids:
         return
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        for statement in lookups(place):
+        for statement in lookups(scanned):
             cursor.execute(f"EXPLAIN {statement}", [["mem_" + "9" * 26]])
             assert "Seq Scan" not in str(cursor.fetchall()), statement

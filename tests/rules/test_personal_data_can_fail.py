@@ -84,7 +84,7 @@ def column(request: pytest.FixtureRequest) -> Iterator[str]:
     name = connection.settings_dict["NAME"]
     with psycopg.connect(databases.postgres.url("owner", database=name), autocommit=True) as owner:
         owner.execute(f"ALTER TABLE memories_memory ADD COLUMN planted {kind}")
-        residue_columns.places.cache_clear()
+        residue_columns.scanned_tables.cache_clear()
         try:
             yield request.param
         finally:
@@ -94,7 +94,7 @@ def column(request: pytest.FixtureRequest) -> Iterator[str]:
             options.local_fields.remove(field)
             options._expire_cache()
             delattr(Memory, "planted")
-            residue_columns.places.cache_clear()
+            residue_columns.scanned_tables.cache_clear()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -105,10 +105,10 @@ def test_a_column_of_words_that_was_added_is_found_by_three_rules(column: str) -
         rules.test_every_text_column_of_personal_data_says_what_it_holds(Memory)
     with pytest.raises(AssertionError):
         rules.test_the_planner_notes_nothing_of_what_people_say(Memory)
-    place = next(one for one in residue_columns.places() if one.model is Memory)
-    assert "planted" in place.mentioned
+    scanned = next(one for one in residue_columns.scanned_tables() if one.model is Memory)
+    assert "planted" in scanned.mentioned
     with pytest.raises(AssertionError):
-        rules.test_who_names_an_erased_id_is_found_without_reading_all_rows(place)
+        rules.test_who_names_an_erased_id_is_found_without_reading_all_rows(scanned)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from ops.accounts import users
 from ops.models import ErasureKey, Operation, User
 from ops.residue import erased_hashes, residue_scan
 from ops.residue.erased_hashes import Erased
-from ops.residue.fingerprints import Fingerprints, Plain
+from ops.residue.fingerprints import Fingerprints, TextFingerprints
 from ops.residue.residue_scan import Scan, ScannedPerson
 
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
 
 def _by_text(texts: list[str], user: User | None) -> list[Scan]:
-    wanted = Erased(Plain(texts), {}, ())
+    wanted = Erased(TextFingerprints(texts), {}, ())
     whose = ScannedPerson(user.pk if user else None, user.subject if user else None)
     return [residue_scan.scan(whose, wanted, by_hand=True)]
 
