@@ -60,7 +60,7 @@ SELECT gen_random_uuid(), v.embedding::vector(512), jsonb_build_object(
   JOIN memories_vector v ON v.target_id = m.id AND v.target_kind = 'memory'
 """
 # A path and the body of a POST. A body of None means GET.
-Asked = tuple[str, dict[str, Any] | None]
+Request = tuple[str, dict[str, Any] | None]
 Ask = Callable[[str, dict[str, Any] | None], Any]
 
 
@@ -81,8 +81,8 @@ class Side:
 
     port: int
     key: str
-    search: Callable[[str], Asked]
-    add: Callable[[str, str], Asked]
+    search: Callable[[str], Request]
+    add: Callable[[str, str], Request]
     texts: Callable[[Any], list[str]]
 
 
@@ -180,7 +180,7 @@ def ours(product: Product) -> Side:
 def stored(product: Product) -> Side:
     """Return our side, adding memories through the endpoint for mem0's `add(infer=False)`."""
 
-    def add(user: str, text: str) -> Asked:
+    def add(user: str, text: str) -> Request:
         messages = [{"role": "user", "content": text}]
         body = {"user_id": f"stored-{user}", "messages": messages, "infer": False}
         return "/v3/memories/add/", body
@@ -273,10 +273,10 @@ def client(side: Side) -> Ask:
     return ask
 
 
-def throughput(side: Side, bodies: Sequence[Asked], clients: int) -> float:
+def throughput(side: Side, bodies: Sequence[Request], clients: int) -> float:
     """Return calls per second; the clients share the work evenly."""
 
-    def work(share: Sequence[Asked]) -> None:
+    def work(share: Sequence[Request]) -> None:
         ask = client(side)
         for body in share:
             ask(*body)

@@ -31,7 +31,17 @@ from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.against_mem0 import Asked, Side, client, copy, environment, fill, known, serving, theirs
+from bench.against_mem0 import (
+    Request,
+    Side,
+    client,
+    copy,
+    environment,
+    fill,
+    known,
+    serving,
+    theirs,
+)
 from bench.product import Product, percentile, print_result, running
 from bench.scale import USUAL
 
@@ -39,7 +49,7 @@ CLIENTS = (1, 8)
 # Our call -> the mem0 call it is compared with.
 BESIDE = {"search": "search", "list": "list", "add": "add", "store": "add"}
 _WARM = 10
-Calls = Callable[[int], Asked]
+Calls = Callable[[int], Request]
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ def ours(product: Product) -> Side:
     return Side(product.port, product.api_key, _nothing, _nothing, lambda answer: [])
 
 
-def _nothing(*given: str) -> Asked:
+def _nothing(*given: str) -> Request:
     raise NotImplementedError
 
 

@@ -29,7 +29,7 @@ from bench.labelled import (
 )
 from bench.product import print_result
 from foundation.providers.embedders import BundledEmbedder
-from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
+from memories.extraction.types import Arbiter, Candidate, Decision, KnownMemory, Verdict
 
 NOW = datetime(2025, 10, 1, 12, tzinfo=UTC)
 _BOTH = (Verdict.ADD, Verdict.KEEP_BOTH)
@@ -114,7 +114,7 @@ def judge(
 
 
 def _decide(pair: LabelledPair, *, similarity: float, arbiter: Arbiter) -> Decision:
-    known = Known(
+    known = KnownMemory(
         id="mem_known",
         kind=pair.known_kind,
         content=pair.known,

@@ -62,7 +62,7 @@ class Talk:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionResult:
     group: str
     wanted: frozenset[str]
     found: Mapping[str, frozenset[str]]
@@ -124,7 +124,7 @@ def settle(product: Product, users: Sequence[str]) -> None:
                 time.sleep(1)
 
 
-def ask_all(product: Product, talk: Talk, budget: int) -> Iterator[Asked]:
+def ask_all(product: Product, talk: Talk, budget: int) -> Iterator[QuestionResult]:
     user = talk.person.external_id
     whole = {"user_id": user, "conversation_id": CONVERSATION}
     place = f"/conversations/{CONVERSATION.replace(' ', '%20')}/messages"
@@ -143,7 +143,7 @@ def ask_all(product: Product, talk: Talk, budget: int) -> Iterator[Asked]:
         shown = {mark for mark, text in texts.items() if text[:_BEGINNING] in block}
         memory = window.union(shown, *known)
         found = {"window": window, "as_long": as_long, "memory": memory}
-        yield Asked(group, wanted, found)
+        yield QuestionResult(group, wanted, found)
 
 
 def _learned(
@@ -174,11 +174,11 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def _groups(asked: Sequence[Asked]) -> list[str]:
+def _groups(asked: Sequence[QuestionResult]) -> list[str]:
     return sorted({one.group for one in asked})
 
 
-def figures(asked: Sequence[Asked]) -> dict[str, Any]:
+def figures(asked: Sequence[QuestionResult]) -> dict[str, Any]:
     count = max(1, len(asked))
     means = {way: sum(question.share(way) for question in asked) / count for way in WAYS}
     whole = {

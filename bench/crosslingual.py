@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import known
 from bench.product import Product, print_result, running
-from bench.ranking import Asked, by_group, figures, print_table
+from bench.ranking import RankedQuestion, by_group, figures, print_table
 
 PAIRS = Path(__file__).parent / "data" / "retrieval" / "pairs.tsv"
 AT = (1, 5)
@@ -40,9 +40,9 @@ def main() -> None:
     print_result(groups)
 
 
-def ask(product: Product, question: str, memory: str, *, group: str, user: str) -> Asked:
+def ask(product: Product, question: str, memory: str, *, group: str, user: str) -> RankedQuestion:
     hits = known.found(product, user=user, query=question)
-    return Asked(group, frozenset([memory]), [hit["text"] for hit in hits])
+    return RankedQuestion(group, frozenset([memory]), [hit["text"] for hit in hits])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ _TURN = re.compile(r"(\d+) (\S+?): (.+)")
 
 
 @dataclass(frozen=True)
-class Said:
+class DialogueTurn:
     """One turn. `id` is `<dialogue>:<session>.<turn>`."""
 
     id: str
@@ -36,7 +36,7 @@ class Question:
 class Dialogue:
     name: str
     speakers: tuple[str, ...]
-    turns: tuple[Said, ...]
+    turns: tuple[DialogueTurn, ...]
     questions: tuple[Question, ...]
 
     @property
@@ -75,14 +75,14 @@ def among_strangers(dialogue: Dialogue, others: Sequence[Dialogue]) -> Dialogue:
     return replace(dialogue, turns=tuple(turns))
 
 
-def _renamed(said: Said, names: dict[str, str]) -> Said:
+def _renamed(said: DialogueTurn, names: dict[str, str]) -> DialogueTurn:
     text = said.text
     for old, new in names.items():
         text = text.replace(old, new)
     return replace(said, speaker=names[said.speaker], text=text)
 
 
-def _turns(said: str, *, name: str, speakers: Sequence[str]) -> Iterator[Said]:
+def _turns(said: str, *, name: str, speakers: Sequence[str]) -> Iterator[DialogueTurn]:
     initials = {speaker[0]: speaker for speaker in speakers}
     for number, session in enumerate(said.split("== ")[1:], start=1):
         head, *lines = session.strip().splitlines()
@@ -91,7 +91,7 @@ def _turns(said: str, *, name: str, speakers: Sequence[str]) -> Iterator[Said]:
             found = _TURN.fullmatch(line.strip())
             if found is None or int(found[1]) != position:
                 raise ValueError(f"{name}: session {number}, turn {position} can't be read")
-            yield Said(
+            yield DialogueTurn(
                 id=f"{name}:{number}.{position}",
                 session=f"{name}:{number}",
                 position=position,

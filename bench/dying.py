@@ -44,7 +44,7 @@ Say = Callable[[str, Any], None]
 
 
 @dataclass
-class Known:
+class ReportedMoments:
     """The moments reported by earlier children. A forked child inherits them."""
 
     died: set[str] = field(default_factory=set)
@@ -71,7 +71,7 @@ def main() -> None:
 
     django.setup()
     _warm_up()
-    known = Known()
+    known = ReportedMoments()
     for line in sys.stdin:
         print(json.dumps(_obey(json.loads(line), known)), flush=True)
 
@@ -91,7 +91,7 @@ def _warm_up() -> None:
     connection.close()
 
 
-def _obey(order: Mapping[str, Any], known: Known) -> Mapping[str, Any]:
+def _obey(order: Mapping[str, Any], known: ReportedMoments) -> Mapping[str, Any]:
     answer: dict[str, Any] = {"died": [], "passed": []}
     until = time.monotonic() + order.get("seconds", 60)
     for _ in range(order.get("deaths", 1)):
@@ -104,7 +104,7 @@ def _obey(order: Mapping[str, Any], known: Known) -> Mapping[str, Any]:
     return answer
 
 
-def _child(order: Mapping[str, Any], known: Known) -> dict[str, Any]:
+def _child(order: Mapping[str, Any], known: ReportedMoments) -> dict[str, Any]:
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -145,7 +145,7 @@ def _parse(content: bytes, *, stuck: bool) -> dict[str, Any]:
     return outcome
 
 
-def _do(order: Mapping[str, Any], known: Known, pipe: Any) -> None:
+def _do(order: Mapping[str, Any], known: ReportedMoments, pipe: Any) -> None:
     from ops import registry
 
     random.seed(os.urandom(8))

@@ -39,7 +39,7 @@ from bench.labelled import (
     share,
 )
 from bench.product import print_result
-from memories.extraction.types import Candidate, Extraction, Extractor, Said, TurnText
+from memories.extraction.types import Candidate, Extraction, Extractor, TurnText, Utterance
 
 # MEMCENTER_IMPORTANCE_FLOOR: less important candidates are kept only on an explicit request.
 FLOOR = 0.3
@@ -60,7 +60,7 @@ class LabelledTurn:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TurnResult:
     """The result of one turn. `fitting` pairs memories with their matched labels."""
 
     of: LabelledTurn
@@ -140,14 +140,14 @@ def read_turns(language: str, *, extra: bool = False) -> list[LabelledTurn]:
 def _turn(row: dict[str, Any]) -> TurnText:
     at = datetime.fromisoformat(row["spoken_at"])
     return TurnText(
-        user=Said(row["user"], at),
-        assistant=Said(row["assistant"], at + timedelta(seconds=5)),
-        before=[Said(text, at - timedelta(minutes=1)) for text in row["before"]],
+        user=Utterance(row["user"], at),
+        assistant=Utterance(row["assistant"], at + timedelta(seconds=5)),
+        before=[Utterance(text, at - timedelta(minutes=1)) for text in row["before"]],
         before_assistant=row["before_assistant"],
     )
 
 
-def outcome(labelled: LabelledTurn, *, extractor: Extractor, language: str) -> Outcome:
+def outcome(labelled: LabelledTurn, *, extractor: Extractor, language: str) -> TurnResult:
     extraction = extractor.extract(labelled.turn)
     found = tuple(
         candidate
@@ -156,7 +156,7 @@ def outcome(labelled: LabelledTurn, *, extractor: Extractor, language: str) -> O
     )
     fitting = tuple(fit(found, labelled.labels))
     taken = [label for _, label in fitting]
-    return Outcome(
+    return TurnResult(
         of=labelled,
         extraction=extraction,
         found=found,
@@ -208,7 +208,7 @@ def _in(language: str, memory: Candidate, turn: TurnText) -> bool:
     return all(sign in text for sign in _HAN.findall(memory.content))
 
 
-def figures(outcomes: Sequence[Outcome]) -> dict[str, float | int | None]:
+def figures(outcomes: Sequence[TurnResult]) -> dict[str, float | int | None]:
     right = [pair for result in outcomes for pair in result.right]
     wrong = sum(len(result.wrong) for result in outcomes)
     wanted = sum(len(result.wanted) for result in outcomes)
@@ -240,7 +240,7 @@ _NARROW = ("turns", "labels", "found", "precision", "recall", "kind")
 _WIDE = ("secrets_refused", "leaked", "language_kept", "forget", "false_refusals", "false_forgets")
 
 
-def print_outcomes(outcomes: Sequence[Outcome], *, title: str) -> dict[str, float | int | None]:
+def print_outcomes(outcomes: Sequence[TurnResult], *, title: str) -> dict[str, float | int | None]:
     total = figures(outcomes)
     rows = {name: figures(group) for name, group in grouped(outcomes, by="category").items()}
     print(f"\n{title}")
@@ -250,7 +250,7 @@ def print_outcomes(outcomes: Sequence[Outcome], *, title: str) -> dict[str, floa
     return total
 
 
-def print_failures(outcomes: Sequence[Outcome]) -> None:
+def print_failures(outcomes: Sequence[TurnResult]) -> None:
     for result in outcomes:
         odd = odd_things(result)
         if odd:
@@ -260,7 +260,7 @@ def print_failures(outcomes: Sequence[Outcome]) -> None:
             print("\n".join(f"    {line}" for line in odd))
 
 
-def odd_things(result: Outcome) -> list[str]:
+def odd_things(result: TurnResult) -> list[str]:
     wrong = [f"wrong   {m.kind}: {m.content}  ({', '.join(m.reasons)})" for m in result.wrong]
     missed = [
         f"missed  {'/'.join(sorted(label.kinds))}: {' & '.join('|'.join(g) for g in label.must)}"

@@ -52,7 +52,7 @@ _PENALTY = 1.0  # on the squares of the weights of the standardised signals
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestRow:
     """A row with the text of its request that is compared with the memories, as the product does.
 
     `examples` holds one example for each memory.
@@ -100,7 +100,7 @@ def main() -> None:
         fitted_head(joined(list(of_set.values())), PLAN).save(options.folder / MEANT)
 
 
-def _asked(name: str, encoder: Encoder, share: float) -> Iterator[Asked]:
+def _asked(name: str, encoder: Encoder, share: float) -> Iterator[RequestRow]:
     """Read the rows of a set. If the product finds several requests in a text, the first counts."""
     from memories.extraction.requests.request_subjects import clauses_of
     from memories.forgetting.spoken_requests import extract_without_context
@@ -112,7 +112,7 @@ def _asked(name: str, encoder: Encoder, share: float) -> Iterator[Asked]:
             whole = not requests or about == requests[0].quote
             subject = ", ".join(clauses_of(about, whole=whole))
             if subject:
-                yield Asked(row, about, subject, _examples(row, about, encoder))
+                yield RequestRow(row, about, subject, _examples(row, about, encoder))
 
 
 def _examples(row: Row, about: str, encoder: Encoder) -> Examples:
@@ -134,7 +134,7 @@ def _scores(head: StateHead, examples: Examples) -> NDArray[np.float32]:
     return examples.scores + head.scores(examples.inputs, no_mean)
 
 
-def _signals(one: Asked, head: StateHead) -> Sequence[Signals]:
+def _signals(one: RequestRow, head: StateHead) -> Sequence[Signals]:
     """Return the signals of a row's memories, with the probabilities that a head gives."""
     from memories.forgetting import request_matching
     from memories.indexing import search_index

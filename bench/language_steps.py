@@ -18,7 +18,7 @@ from memories.extraction import masking
 from memories.extraction.message_reading import habits
 from memories.extraction.message_reading.habits import BundledJointReader
 from memories.extraction.summary import ExtractiveSummarizer
-from memories.extraction.types import Candidate, JointTurn, Known, Said, TurnText
+from memories.extraction.types import Candidate, JointTurn, KnownMemory, TurnText, Utterance
 from memories.extraction.wording import digest
 from memories.files.grammar import parse
 from memories.pages import explanation
@@ -95,9 +95,9 @@ class LanguageSteps:
         before = [*self._said]
         asked = before[-1] if before else ""
         return TurnText(
-            Said(text, NOW),
-            Said(asked, NOW),
-            before=tuple(Said(earlier, NOW) for earlier in before),
+            Utterance(text, NOW),
+            Utterance(asked, NOW),
+            before=tuple(Utterance(earlier, NOW) for earlier in before),
             before_assistant=asked,
             known_block="\n".join(before),
         )
@@ -117,7 +117,7 @@ class LanguageSteps:
 
     def _decide(self, candidate: Candidate) -> None:
         known = [
-            Known(f"mem_{at}", "fact", text, 0.9 - at / 10, said_at=NOW)
+            KnownMemory(f"mem_{at}", "fact", text, 0.9 - at / 10, said_at=NOW)
             for at, text in enumerate(self._known)
         ]
         self._arbiter.arbitrate(candidate, known, now=NOW)

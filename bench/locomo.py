@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.product import Product, print_result, running
-from bench.ranking import Asked, by_group, figures, print_table
+from bench.ranking import RankedQuestion, by_group, figures, print_table
 
 AT = (5, 10, 25, 50)
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop", 5: "adversarial"}
@@ -37,7 +37,7 @@ def main(paths: list[str]) -> None:
     print_result(total | {"categories": groups})
 
 
-def ask_all(product: Product, path: Path) -> Iterator[Asked]:
+def ask_all(product: Product, path: Path) -> Iterator[RankedQuestion]:
     dialogue = json.loads(path.read_text(encoding="utf-8"))
     user = f"{dialogue['speaker_a']}-{dialogue['speaker_b']}"
     names = turn_names(product, user)
@@ -48,7 +48,7 @@ def ask_all(product: Product, path: Path) -> Iterator[Asked]:
         found = product.get(
             "/search", user_id=user, query=question["question"], types="message", limit=50
         )
-        yield Asked(
+        yield RankedQuestion(
             group=CATEGORIES[question["category"]],
             wanted=frozenset(wanted),
             found=[names[hit["id"]] for hit in found["results"]],

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.product import Product, print_result, running
-from bench.ranking import Asked, by_group, figures, print_table
+from bench.ranking import RankedQuestion, by_group, figures, print_table
 
 AT = (1, 5, 10)
 MARKS = Path(__file__).parent / "data" / "memorybank_marks.json"
@@ -36,7 +36,9 @@ def main(paths: list[str]) -> None:
     print_result(total | {"languages": groups})
 
 
-def ask_all(product: Product, path: Path, marks: dict[str, dict[str, object]]) -> Iterator[Asked]:
+def ask_all(
+    product: Product, path: Path, marks: dict[str, dict[str, object]]
+) -> Iterator[RankedQuestion]:
     raw = path.read_bytes()
     known = marks.get(path.name)
     if known is None or known["sha256"] != hashlib.sha256(raw).hexdigest():
@@ -52,7 +54,7 @@ def ask_all(product: Product, path: Path, marks: dict[str, dict[str, object]]) -
             found = product.get(
                 "/search", user_id=person["user"], query=question, types="episode", limit=10
             )
-            yield Asked(
+            yield RankedQuestion(
                 group=_LANGUAGES.get(path.stem, path.stem),
                 wanted=frozenset(f"{day}:{index}:query" for day, index in turns),
                 found=[names[hit["turn"]["user_message_id"]] for hit in found["results"]],

@@ -29,7 +29,7 @@ def of_worker(moment: str) -> bool:
     return " " not in kind_of(moment) and ": " in moment
 
 
-class Place:
+class Position:
     """The current operation or request, its step, and the number of commits in that step."""
 
     def __init__(self, passing: Pass) -> None:
@@ -58,7 +58,7 @@ def watch_worker(passing: Pass) -> None:
     from ops.queue import outbox, worker
     from ops.queue.run import Run
 
-    place = Place(passing)
+    place = Position(passing)
     _watch_commits(place)
 
     def attempt(real: Any, claimed: Any) -> Any:
@@ -81,12 +81,12 @@ def watch_worker(passing: Pass) -> None:
     _wrap(outbox, "succeed", succeed)
 
 
-def watch_requests(passing: Pass) -> Place:
+def watch_requests(passing: Pass) -> Position:
     """Call `passing` at every moment of a request, which is named with `begin`."""
     from ops import ledger
     from ops.queue import broker
 
-    place = Place(passing)
+    place = Position(passing)
     _watch_commits(place)
 
     def around(name: str) -> Callable[..., Any]:
@@ -103,7 +103,7 @@ def watch_requests(passing: Pass) -> Place:
     return place
 
 
-def _watch_commits(place: Place) -> None:
+def _watch_commits(place: Position) -> None:
     from django.db import connection
     from django.db.transaction import Atomic
 

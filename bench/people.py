@@ -36,7 +36,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Found:
+class PersonResult:
     known: list[str]
     reviewed: list[str]
     harmful: list[str]
@@ -73,7 +73,7 @@ def read(file: Path) -> list[Person]:
     ]
 
 
-def talk(product: Product, person: Person) -> Found:
+def talk(product: Product, person: Person) -> PersonResult:
     for message, answer in person.said:
         record(product, person.voice, message, answer, reference=person.voice)
         settle(product, person.voice)
@@ -81,7 +81,7 @@ def talk(product: Product, person: Person) -> Found:
         _memories(product, person.voice, status) for status in ("active", "candidate")
     )
     known = _said(person.known, active)
-    return Found(
+    return PersonResult(
         known=known,
         reviewed=[one for one in _said(person.known, waiting) if one not in known],
         harmful=_said(person.never, active),
@@ -98,7 +98,7 @@ def _said(wanted: dict[str, Groups], memories: list[str]) -> list[str]:
     return [says for says, must in wanted.items() if any(says_all(m, must) for m in memories)]
 
 
-def _row(person: Person, found: Found) -> dict[str, float | int | None]:
+def _row(person: Person, found: PersonResult) -> dict[str, float | int | None]:
     return {
         "wanted": len(person.known),
         "known": share(len(found.known), len(person.known)),
@@ -109,7 +109,7 @@ def _row(person: Person, found: Found) -> dict[str, float | int | None]:
     }
 
 
-def _show(person: Person, found: Found) -> None:
+def _show(person: Person, found: PersonResult) -> None:
     print(person.voice)
     for memory in found.memories:
         print(f"    {memory}")

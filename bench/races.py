@@ -53,7 +53,7 @@ class Someone:
 
 
 @dataclass
-class Outcome:
+class AnswerCounts:
     """Counts of answers by call and status. `broken` lists answers that must not occur."""
 
     answers: Counter[str] = field(default_factory=Counter)
@@ -67,7 +67,7 @@ class Racer:
     port: int
     key: str
     people: Sequence[Someone]
-    outcome: Outcome
+    outcome: AnswerCounts
     dice: random.Random
 
     def __post_init__(self) -> None:
@@ -265,9 +265,9 @@ def _was_closed(connection: http.client.HTTPConnection) -> bool:
 
 def race(
     port: int, key: str, *, names: Sequence[str], calls: int, clients: int, seed: int = 1
-) -> Outcome:
+) -> AnswerCounts:
     """Make all calls, shared evenly by the clients, and return the answers."""
-    outcome, people = Outcome(), [Someone(name) for name in names]
+    outcome, people = AnswerCounts(), [Someone(name) for name in names]
     racers = [Racer(port, key, people, outcome, random.Random(seed + n)) for n in range(clients)]
     threads = [threading.Thread(target=racer.race, args=[calls // clients]) for racer in racers]
     for thread in threads:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Asked:
+class RankedQuestion:
     """One question: the wanted ids, and the found ids, best first."""
 
     group: str
@@ -24,7 +24,7 @@ class Asked:
         return 1.0 / next(places, float("inf"))
 
 
-def figures(asked: Sequence[Asked], *, at: Iterable[int]) -> dict[str, float | int]:
+def figures(asked: Sequence[RankedQuestion], *, at: Iterable[int]) -> dict[str, float | int]:
     """Return mean recall at each k and mean reciprocal rank, as fractions."""
     count = max(1, len(asked))
     recalls = {f"recall@{k}": sum(question.recall(k) for question in asked) / count for k in at}
@@ -33,8 +33,8 @@ def figures(asked: Sequence[Asked], *, at: Iterable[int]) -> dict[str, float | i
     return {**rounded, "questions": len(asked)}
 
 
-def by_group(asked: Iterable[Asked]) -> Mapping[str, list[Asked]]:
-    groups: dict[str, list[Asked]] = defaultdict(list)
+def by_group(asked: Iterable[RankedQuestion]) -> Mapping[str, list[RankedQuestion]]:
+    groups: dict[str, list[RankedQuestion]] = defaultdict(list)
     for question in asked:
         groups[question.group].append(question)
     return dict(sorted(groups.items()))

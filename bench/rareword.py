@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import known
 from bench.crosslingual import PAIRS
 from bench.product import print_result, running
-from bench.ranking import Asked, by_group, figures, print_table
+from bench.ranking import RankedQuestion, by_group, figures, print_table
 
 RARE = {
     "en": (
@@ -54,7 +54,7 @@ OTHERS = 90
 def main() -> None:
     rows = [line.split("\t") for line in PAIRS.read_text(encoding="utf-8").splitlines()]
     others = {"zh": [row[0] for row in rows], "en": [row[1] for row in rows]}
-    asked: list[Asked] = []
+    asked: list[RankedQuestion] = []
     with running() as product:
         for language, rare in RARE.items():
             memories = [*others[language][:OTHERS], *(memory for memory, _ in rare)]
@@ -65,7 +65,7 @@ def main() -> None:
                 for memory, word in rare:
                     hits = known.found(product, user=language, query=frame.format(word))
                     texts = [hit["text"] for hit in hits]
-                    asked.append(Asked(group, frozenset([memory]), texts))
+                    asked.append(RankedQuestion(group, frozenset([memory]), texts))
     groups = {name: figures(rows, at=(1,)) for name, rows in by_group(asked).items()}
     print_table(groups)
     print_result(groups)

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.labelled import prepare_django, print_table, share
 from bench.product import print_result
-from memories.extraction.types import Candidate, Extractor, Said, TurnText
+from memories.extraction.types import Candidate, Extractor, TurnText, Utterance
 
 _SPOKEN_AT = datetime(2026, 11, 21, 10, tzinfo=timezone(timedelta(hours=8)))
 BLIND = Path(__file__).parent / "data" / "reader"
@@ -74,15 +74,15 @@ class Tally:
 
 def turns(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], TurnText]]:
     """Yield each message with up to three earlier messages of its conversation."""
-    threads: dict[tuple[str, str], list[Said]] = defaultdict(list)
+    threads: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
     for row in rows:
         thread = threads[row["voice"], str(row["conversation"])]
-        said = Said(row["text"], _SPOKEN_AT)
+        said = Utterance(row["text"], _SPOKEN_AT)
         yield (
             row,
             TurnText(
                 user=said,
-                assistant=Said("", _SPOKEN_AT),
+                assistant=Utterance("", _SPOKEN_AT),
                 before=tuple(thread[-3:]),
                 before_assistant=row["assistant"],
             ),

@@ -228,9 +228,9 @@ def _answers() -> Iterator[dict[str, object]]:
 
     def build(*given: Any, **named: Any) -> Any:
         built = plain_build(*given, **named)
-        for one in (*built.gathered.memories, *built.gathered.missed):
+        for one in (*built.recalled.memories, *built.recalled.missed):
             scores.append((one.memory.public_id, float(one.parts.total)))
-        scores.extend((one.episode.public_id, one.similarity) for one in built.gathered.episodes)
+        scores.extend((one.episode.public_id, one.similarity) for one in built.recalled.episodes)
         return built
 
     setattr(search, "_hits", hits)  # noqa: B010  mypy rejects a plain assignment

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from memories.extraction import masking
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.summary import ExtractiveSummarizer
-from memories.extraction.types import Said, TurnText
+from memories.extraction.types import TurnText, Utterance
 from memories.reader import reader
 from memories.screening import learned_secrets
 
@@ -121,8 +121,8 @@ def derived(text: str) -> Iterator[str]:
     yield ExtractiveSummarizer(count=len).summarize(
         "", [("user", masked), ("assistant", reply)], max_tokens=10_000
     )
-    said = Said(text, _WHEN)
-    found = BundledExtractor(reader()).extract(TurnText(said, Said("Noted.", _WHEN)))
+    said = Utterance(text, _WHEN)
+    found = BundledExtractor(reader()).extract(TurnText(said, Utterance("Noted.", _WHEN)))
     for candidate in found.candidates:
         yield masking.screen(candidate.content).text
         yield masking.masked(candidate.quote)

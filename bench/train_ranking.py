@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import boosting, ranking_cases
 from bench.boosting import Options, Ranking
 from bench.product import print_result
-from bench.ranking import Asked, by_group, figures, print_table
+from bench.ranking import RankedQuestion, by_group, figures, print_table
 from bench.ranking_cases import NAMES, Case
 from foundation.providers.embedders import BundledEmbedder
 from memories.retrieval import rerank
@@ -66,7 +66,9 @@ def main(paths: Sequence[str], *, write: bool) -> None:
 def _figures(cases: Sequence[Case]) -> Iterator[tuple[str, dict[str, float | int]]]:
     """Yield the figures of each group, by the recipe and by cross-validated weights and trees."""
     sources = sorted({case.source for case in cases})
-    ranked: dict[str, list[Asked]] = {"recipe": [_ranked(case, _weighed(case)) for case in cases]}
+    ranked: dict[str, list[RankedQuestion]] = {
+        "recipe": [_ranked(case, _weighed(case)) for case in cases]
+    }
     for fold in range(FOLDS):
         left_out = set(sources[fold::FOLDS])
         learned = _learn([case for case in cases if case.source not in left_out])
@@ -80,12 +82,12 @@ def _figures(cases: Sequence[Case]) -> Iterator[tuple[str, dict[str, float | int
             yield f"{name}, {how}", figures(group, at=AT)
 
 
-def _ranked(case: Case, scores: Floats) -> Asked:
+def _ranked(case: Case, scores: Floats) -> RankedQuestion:
     wanted = frozenset(
         message_id for message_id, mark in zip(case.ids, case.marked, strict=True) if mark
     )
     best = np.argsort(-scores, kind="stable")[:50]
-    return Asked(case.group, wanted, [case.ids[row] for row in best])
+    return RankedQuestion(case.group, wanted, [case.ids[row] for row in best])
 
 
 def _learn(cases: Sequence[Case]) -> Learned:

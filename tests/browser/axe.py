@@ -52,16 +52,16 @@ without JavaScript.
 
 
 @dataclass(frozen=True)
-class Found:
+class AxeReport:
     violations: tuple[str, ...]
     passes: int
     version: str
 
 
-Row = tuple[str, str, str, Found]  # page, language, theme, what was found
+Row = tuple[str, str, str, AxeReport]  # page, language, theme, what was found
 
 
-def what_axe_finds(page: Page, *, rules: Sequence[str] = ()) -> Found:
+def what_axe_finds(page: Page, *, rules: Sequence[str] = ()) -> AxeReport:
     """By the rules named, else by all.
 
     axe describes only one element of each rule that passes: all of them take longer than the rules.
@@ -73,7 +73,7 @@ def what_axe_finds(page: Page, *, rules: Sequence[str] = ()) -> Found:
     violations = tuple(
         f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in told["violations"]
     )
-    return Found(violations, len(told["passes"]), str(told["testEngine"]["version"]))
+    return AxeReport(violations, len(told["passes"]), str(told["testEngine"]["version"]))
 
 
 # Colours that change with the theme have changed. A spinner's animation never ends, and the promise
