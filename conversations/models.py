@@ -126,16 +126,16 @@ class Withheld(models.TextChoices):
     MANY_PEOPLE = "people"
 
 
-class ToldAs(models.TextChoices):
+class MessageTime(models.TextChoices):
     """Which time of a message is compared with the time of a request to forget.
 
     Something that was forgotten may be learned again only from a message that is newer than the
-    request. TO_US: the message was received in a turn or the chat; its time is `recorded_at`.
+    request. RECEIVED: the message was received in a turn or the chat; its time is `recorded_at`.
     DATED: it was imported or flushed; its time is `created_at`. UNDATED: it was imported or flushed
     without a time; it counts as older than any request.
     """
 
-    TO_US = ""
+    RECEIVED = ""
     DATED = "dated"
     UNDATED = "undated"
 
@@ -185,7 +185,7 @@ class Message(Record):
         max_length=9, choices=Withheld, blank=True, default=Withheld.NO, db_default=""
     )
     told = models.CharField(
-        max_length=7, choices=ToldAs, blank=True, default=ToldAs.TO_US, db_default=""
+        max_length=7, choices=MessageTime, blank=True, default=MessageTime.RECEIVED, db_default=""
     )
     role_play = models.CharField(
         max_length=6, choices=RolePlay, blank=True, default=RolePlay.GOES_ON, db_default=""
@@ -206,7 +206,7 @@ class Message(Record):
             one_of("role", Role, name="message_role_known"),
             one_of("learning", Learning, name="message_learning_known"),
             one_of("withheld", Withheld, name="message_withheld_known"),
-            one_of("told", ToldAs, name="message_told_known"),
+            one_of("told", MessageTime, name="message_told_known"),
             one_of("role_play", RolePlay, name="message_role_play_known"),
             models.UniqueConstraint(fields=["conversation", "number"], name="message_number"),
             models.UniqueConstraint(

@@ -25,9 +25,9 @@ from conversations.models import (
     Episode,
     Feedback,
     Message,
+    MessageTime,
     Role,
     Summary,
-    ToldAs,
     Turn,
 )
 from conversations.recording.conversation_names import check_external_id
@@ -79,8 +79,8 @@ class MessageRows(Rows):
         learnability.mark_imported(
             row, is_on=loading.takes_memories, has_several_people=not loading.learns
         )
-        if row.told == ToldAs.TO_US and not given.get("recorded_at"):
-            row.told = ToldAs.DATED if given.get("created_at") else ToldAs.UNDATED
+        if row.told == MessageTime.RECEIVED and not given.get("recorded_at"):
+            row.told = MessageTime.DATED if given.get("created_at") else MessageTime.UNDATED
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         _give_new_ids(rows)

@@ -36,9 +36,9 @@ from memories.extraction.types import (
     Arbiter,
     Extractor,
     JointReader,
-    Said,
     Summarizer,
     TurnText,
+    Utterance,
 )
 from memories.indexing import search_index
 from memories.reader import reader
@@ -178,7 +178,7 @@ def preload() -> None:
     No connection is opened and no thread started. A second call does nothing, even in a forked
     process.
     """
-    user, assistant = (Said(text, timezone.now()) for text in _SAMPLE)
+    user, assistant = (Utterance(text, timezone.now()) for text in _SAMPLE)
     bundled_extractor().extract(TurnText(user, assistant))
     analyse("warm 热身")
     tokens.count("warm")

@@ -35,7 +35,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 @dataclass(frozen=True)
-class Place:
+class AgentFolder:
     """The machine and the folder in which an agent works, as the agent names them."""
 
     machine: str = ""
@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPage:
     memory: Memory
     hit: SearchHit
 
@@ -92,7 +92,7 @@ def add_default_project(given: MemoryInput, *, field: str = "project_name") -> M
     return replace(given, project_name=settings.DEFAULT_PROJECT)
 
 
-def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:
+def ingest(prepared: Prepared, *, user: User, place: AgentFolder | None = None) -> Written:
     """Compare a page with all memories of the project, of any kind, and store it.
 
     A newer edition keeps the memory's id, and the old text becomes a version. A user's pages are
@@ -100,7 +100,7 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
     `Conflict` while memory is off (`memory_off`) or the user is being forgotten
     (`being_forgotten`), and `Invalid` if a field is invalid.
     """
-    place = place or Place()
+    place = place or AgentFolder()
     problems = {}
     if len(place.machine) > projects.MAX_MACHINE:
         problems["machine_name"] = [f"At most {projects.MAX_MACHINE} characters."]
@@ -117,7 +117,7 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
 
 def find(
     query: PreparedQuery, *, user: User, project: str = "", kinds: Sequence[str] = (), limit: int
-) -> list[Found]:
+) -> list[FoundPage]:
     """Return the best matches for a query, best first; the agent then fetches pages by id.
 
     The list is empty if the project doesn't exist.
@@ -129,4 +129,4 @@ def find(
         return []
     found = search.search(query, user=user, types=("memory",), filters=filters, limit=limit)
     rows = memories_by_ids(user, [one.id for one in found.results])
-    return [Found(rows[one.id], one) for one in found.results if one.id in rows]
+    return [FoundPage(rows[one.id], one) for one in found.results if one.id in rows]

@@ -22,7 +22,7 @@ from memcenter.rest.responses import accepted_response, not_modified
 from memories import projects
 from memories import selectors as memory_selectors
 from memories.forgetting import memory_forgets, spoken_requests
-from memories.forgetting.spoken_requests import Asked
+from memories.forgetting.spoken_requests import EmbeddedRequest
 from ops import audit_log
 from ops.accounts import users
 from ops.forgetting import person_forgets
@@ -48,7 +48,7 @@ class ForgetView(MemcenterView):
         return _FORGET[scope](call)
 
 
-def _forget_requests(data: Mapping[str, Any]) -> list[Asked]:
+def _forget_requests(data: Mapping[str, Any]) -> list[EmbeddedRequest]:
     return spoken_requests.requests_of_api_text(data["about"]) if "about" in data else []
 
 

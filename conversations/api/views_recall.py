@@ -16,7 +16,7 @@ from conversations.api.conversation_lookup import (
     unknown_user_policy,
 )
 from conversations.block import builder
-from conversations.block.builder import Wanted
+from conversations.block.builder import BlockOptions
 from conversations.models import Conversation, Episode, Message, Summary
 from foundation import ids
 from foundation.errors import NotFound
@@ -64,7 +64,7 @@ class ContextView(MemcenterView):
             call.ready,
             user=call.user,
             conversation=_thread(call),
-            wanted=_wanted(call),
+            options=_options(call),
             own=call.own,
         )
         return Response(serializers.Context.show(found))
@@ -87,9 +87,9 @@ def _thread(call: Call) -> Thread | None:
         return None
 
 
-def _wanted(call: Call) -> Wanted:
+def _options(call: Call) -> BlockOptions:
     data = call.data
-    return Wanted(
+    return BlockOptions(
         conversation_kind=data.get("conversation_kind"),
         project=_project(call),
         kinds=[memory_writes.check_kind(kind) for kind in data.get("kinds", ())],

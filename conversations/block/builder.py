@@ -66,7 +66,7 @@ class Item:
 
 
 @dataclass
-class Gathered:
+class RecalledContext:
     """Everything that was recalled for a message, before the block is assembled.
 
     `missed` holds the memories that ranked just below the cut-off. `noted` holds the persona layers
@@ -92,11 +92,11 @@ class Context:
     window: Sequence[WindowMessage]
     items: Sequence[Item]
     took_ms: float
-    gathered: Gathered = field(default_factory=Gathered)
+    recalled: RecalledContext = field(default_factory=RecalledContext)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BlockOptions:
     """The caller's options for the block.
 
     If `token_budget` or `top_k` is None, the value from the settings is used. If `language` is
@@ -121,7 +121,7 @@ def build(
     *,
     user: User,
     conversation: Conversation | TemporaryConversation | None = None,
-    wanted: Wanted | None = None,
+    options: BlockOptions | None = None,
     own: UserSettings | None = None,
 ) -> Context:
     """Recall items for one message, assemble the memory block from them and record a trace.
@@ -131,24 +131,26 @@ def build(
     switched off long-term memory, summaries or episodes, those items are left out. The same stored
     data and message give the same block. For a temporary conversation nothing is written, not even
     a trace or an access count. `own` holds the person's settings if the request has already read
-    them. Raise `Invalid` if `wanted` contains an invalid value.
+    them. Raise `Invalid` if `options` contains an invalid value.
     """
     started = time.perf_counter()
-    wanted = wanted or Wanted()
+    options = options or BlockOptions()
     if isinstance(conversation, TemporaryConversation):
-        return _build_temporary(prepared, user, conversation, wanted, own)
-    _check(wanted)
+        return _build_temporary(prepared, user, conversation, options, own)
+    _check(options)
     own = own or users.settings_of(user)
-    found = _gather(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
+    found = _recall_context(
+        prepared, user=user, conversation=conversation, options=options, own=own
+    )
     block = assembly.assemble(
         _block_candidates(found),
-        limits=_limits(wanted),
-        language=wanted.language or segment.language(prepared.text),
+        limits=_limits(options),
+        language=options.language or segment.language(prepared.text),
     )
     items = _items(found, block)
     took = (time.perf_counter() - started) * 1000
     request_id = ""
-    if wanted.is_traced:
+    if options.is_traced:
         request_id = traces.record(
             user=user,
             kind=TraceKind.RECALL,
@@ -159,7 +161,7 @@ def build(
             conversation=conversation,
             used=_used_memories(found, items),
         )
-    window = found.window.messages if wanted.include_window else ()
+    window = found.window.messages if options.include_window else ()
     return Context(
         request_id,
         block.text,
@@ -184,26 +186,26 @@ def preview(
     The result also contains a few memories that ranked just below the cut-off. `own` has the same
     meaning as in `build`.
     """
-    wanted = Wanted(misses=PREVIEW_MISSES, is_traced=False)
-    return build(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
+    options = BlockOptions(misses=PREVIEW_MISSES, is_traced=False)
+    return build(prepared, user=user, conversation=conversation, options=options, own=own)
 
 
 def _build_temporary(
     prepared: PreparedQuery,
     user: User,
     conversation: TemporaryConversation,
-    wanted: Wanted,
+    options: BlockOptions,
     own: UserSettings | None,
 ) -> Context:
     """Build the block for a temporary conversation, whose latest messages form the window.
 
     The block is empty if the person is unknown.
     """
-    window = _temporary_window(conversation) if wanted.include_window else []
+    window = _temporary_window(conversation) if options.include_window else []
     if user.pk is None:
         return Context("", "", 0, [], window, [], 0.0)
-    wanted = replace(wanted, conversation_kind=conversation.kind, is_traced=False)
-    return replace(build(prepared, user=user, wanted=wanted, own=own), window=window)
+    options = replace(options, conversation_kind=conversation.kind, is_traced=False)
+    return replace(build(prepared, user=user, options=options, own=own), window=window)
 
 
 def _temporary_window(conversation: TemporaryConversation) -> list[WindowMessage]:
@@ -218,40 +220,42 @@ def _temporary_window(conversation: TemporaryConversation) -> list[WindowMessage
     return [WindowMessage(one.role, one.content, one.public_id) for one in reversed(taken)]
 
 
-def _check(wanted: Wanted) -> None:
-    budget, top_k = wanted.token_budget, wanted.top_k
+def _check(options: BlockOptions) -> None:
+    budget, top_k = options.token_budget, options.top_k
     if budget is not None and not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise Invalid.field("token_budget", f"Must be {LEAST_BUDGET} to {MOST_BUDGET:,}.")
     if top_k is not None and not 1 <= top_k <= recall.MAX_TOP_K:
         raise Invalid.field("top_k", f"Must be 1 to {recall.MAX_TOP_K}.")
-    if wanted.conversation_kind not in (None, *ConversationKind.values):
+    if options.conversation_kind not in (None, *ConversationKind.values):
         raise Invalid.field("conversation_kind", "Must be main or group.")
-    if unknown := [kind for kind in wanted.kinds if kind not in Kind.values]:
+    if unknown := [kind for kind in options.kinds if kind not in Kind.values]:
         raise Invalid.field("kinds", f"{unknown[0]!r} is not one of {', '.join(Kind.values)}.")
 
 
-def _gather(
+def _recall_context(
     prepared: PreparedQuery,
     *,
     user: User,
     conversation: Conversation | None,
-    wanted: Wanted,
+    options: BlockOptions,
     own: UserSettings,
-) -> Gathered:
-    kind = conversation.kind if conversation else wanted.conversation_kind
-    found = Gathered()
+) -> RecalledContext:
+    kind = conversation.kind if conversation else options.conversation_kind
+    found = RecalledContext()
     if own.longterm_enabled and kind != ConversationKind.GROUP:
         batch = statements.Batch()
         zone = ZoneInfo(own.timezone)
-        noted = None if wanted.kinds else daily_notes.add_recent_query(user, zone=zone, batch=batch)
+        noted = (
+            None if options.kinds else daily_notes.add_recent_query(user, zone=zone, batch=batch)
+        )
         with _Timer("memories", found.stages) as timer:
             recalled = recall.recall(
                 prepared,
                 user=user,
-                project=wanted.project,
-                kinds=wanted.kinds,
-                top_k=wanted.top_k,
-                misses=wanted.misses,
+                project=options.project,
+                kinds=options.kinds,
+                top_k=options.top_k,
+                misses=options.misses,
                 doubted=not own.confirm_before_remembering,
                 batch=batch,
             )
@@ -291,16 +295,16 @@ class _Timer:
         self.stages.append(Stage(self.name, took, self.count))
 
 
-def _limits(wanted: Wanted) -> Limits:
+def _limits(options: BlockOptions) -> Limits:
     return Limits(
-        budget=wanted.token_budget or settings.BLOCK_TOKENS,
-        top_k=wanted.top_k or settings.TOP_K,
+        budget=options.token_budget or settings.BLOCK_TOKENS,
+        top_k=options.top_k or settings.TOP_K,
         episodes=settings.TOP_EPISODES,
         relevance_floor=settings.RELEVANCE_FLOOR,
     )
 
 
-def _block_candidates(found: Gathered) -> Recalled:
+def _block_candidates(found: RecalledContext) -> Recalled:
     items = {one.memory.public_id: _memory_item(one) for one in found.memories}
     by_kind: dict[str, list[BlockItem]] = {"constraints": [], "preferences": [], "memories": []}
     sections = {Kind.CONSTRAINT.value: "constraints", Kind.PREFERENCE.value: "preferences"}
@@ -362,7 +366,7 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
     )
 
 
-def _used_memories(found: Gathered, items: Sequence[Item]) -> list[int]:
+def _used_memories(found: RecalledContext, items: Sequence[Item]) -> list[int]:
     """Return the keys of the memories in the block that are relevant to the message.
 
     Memories that are part of every block count as used only if their relevance reaches
@@ -376,7 +380,7 @@ def _used_memories(found: Gathered, items: Sequence[Item]) -> list[int]:
     ]
 
 
-def _items(found: Gathered, block: assembly.Block) -> list[Item]:
+def _items(found: RecalledContext, block: assembly.Block) -> list[Item]:
     order = {
         public_id: place
         for place, public_id in enumerate(

@@ -23,7 +23,7 @@ from memories import language_steps, portrait
 from memories.extraction import masking
 from memories.extraction.wording.owners import Ownership, ownership
 from memories.forgetting import spoken_requests
-from memories.forgetting.spoken_requests import Asked, Outcome
+from memories.forgetting.spoken_requests import EmbeddedRequest, ForgetOutcome
 from memories.learning import learnability, turn_learning
 from memories.models import Memory, MemoryStatus, MemoryVersion
 from memories.recall import candidate_pool, search
@@ -99,7 +99,7 @@ class Prepared:
     text: str
     found: Context
     window: Sequence[WindowMessage]
-    forget: Outcome | None
+    forget: ForgetOutcome | None
     remembered: Sequence[str]
     remembering: bool
     is_demo: bool
@@ -164,11 +164,11 @@ def prepare(
 
 
 def _carry_out_forgets(
-    asked: Sequence[Asked],
+    asked: Sequence[EmbeddedRequest],
     user: User,
     conversation: Conversation | TemporaryConversation,
     question: Message | TemporaryMessage | None,
-) -> Outcome:
+) -> ForgetOutcome:
     """Forget the memories that the request clearly means, and return the outcome.
 
     In a temporary chat, "forget that" refers to nothing, because nothing is learned there.

@@ -20,7 +20,7 @@ from conversations.recording import conversation_names, temporary, turns
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from conversations.recording.turns import MessageInput
 from foundation.errors import Conflict
-from memories.forgetting.spoken_requests import Outcome
+from memories.forgetting.spoken_requests import ForgetOutcome
 from memories.learning import remember_this
 from memories.recall import traces
 from ops.access import as_user
@@ -29,11 +29,11 @@ from ops.models import User
 SAID_LATER = "Something newer has been said since. Reload the page to see it."
 NOT_HERE = "This message isn’t here any more. Reload the page to see what is."
 Chat = TypeVar("Chat", Conversation, TemporaryConversation)
-Said = TypeVar("Said", Message, TemporaryMessage)
+StoredMessage = TypeVar("StoredMessage", Message, TemporaryMessage)
 
 
 @dataclass
-class _Thread(Generic[Chat, Said]):
+class _Thread(Generic[Chat, StoredMessage]):
     """A conversation with the person's newest message and the existing answer to it, if any.
 
     `said` holds the question and its newest answer. `shown` holds the public ids of the question
@@ -42,12 +42,14 @@ class _Thread(Generic[Chat, Said]):
 
     user: User
     conversation: Chat
-    question: Said
-    answer: Said | None = None
+    question: StoredMessage
+    answer: StoredMessage | None = None
     is_accounted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        self.said: list[Said] = [one for one in (self.question, self.answer) if one is not None]
+        self.said: list[StoredMessage] = [
+            one for one in (self.question, self.answer) if one is not None
+        ]
         self.shown = [one.public_id for one in self.said]
 
     @property
@@ -100,7 +102,7 @@ class KeptThread(_Thread[Conversation, Message]):
                 quoted=prepared.quoted,
             )
 
-    def _replace_turn(self, reply: MessageInput, forget: Outcome | None) -> list[Message]:
+    def _replace_turn(self, reply: MessageInput, forget: ForgetOutcome | None) -> list[Message]:
         assert self.answer is not None
         # Recording and forgetting lock the same row.
         Conversation.objects.select_for_update().filter(pk=self.conversation.pk).first()
@@ -120,7 +122,7 @@ class KeptThread(_Thread[Conversation, Message]):
         conversation_names.give_title(turn.conversation, self.question.content)
         return [turn.user_message, turn.assistant_message]
 
-    def _complete_turn(self, reply: MessageInput, forget: Outcome | None) -> Message:
+    def _complete_turn(self, reply: MessageInput, forget: ForgetOutcome | None) -> Message:
         if self.answer is not None:  # the earlier answer broke off
             message_forgets.forget_message(user=self.user, message=self.answer)
         return turns.record_answer(
@@ -178,7 +180,7 @@ class UnconfirmedEdit(Conflict):
 
 
 @dataclass(frozen=True)
-class Edited:
+class EditedQuestion:
     """The result of an edit: the new message, and what was deleted.
 
     `gone` holds the public ids of the deleted messages. `memories` holds the texts of the deleted
@@ -272,7 +274,7 @@ def edit(
     conversation: Conversation | TemporaryConversation,
     message: str,
     newest: str = "",
-) -> Edited:
+) -> EditedQuestion:
     """Replace the text of a person's message and continue the conversation from there.
 
     The transaction that records the new text also forgets the old text, all later messages and
@@ -283,7 +285,9 @@ def edit(
     if isinstance(conversation, TemporaryConversation):
         found = _confirmed(user, conversation, message, newest)
         shorter = temporary.delete_newest(conversation, count=len(found.gone))
-        return Edited(_record_temporary_question(text, user=user, conversation=shorter), found.gone)
+        return EditedQuestion(
+            _record_temporary_question(text, user=user, conversation=shorter), found.gone
+        )
     with as_user(user, changing=True):
         locked = message_forgets.lock(user, conversation.pk)
         found = _confirmed(user, conversation, message, newest)
@@ -293,7 +297,7 @@ def edit(
         message_forgets.forget_messages(user, locked, found.pks)
         kept = conversation_names.resolve(user=user, reference=conversation.public_id)
         thread = _record_question(text, user=user, conversation=kept)
-    return Edited(thread, found.gone, [one.content for one in lost])
+    return EditedQuestion(thread, found.gone, [one.content for one in lost])
 
 
 def _confirmed(
@@ -337,7 +341,7 @@ def _last_temporary(user: User, conversation: TemporaryConversation) -> Temporar
     return TemporaryThread(user, conversation, *found) if found else None
 
 
-def _question(newest: Iterable[Said]) -> tuple[Said, Said | None] | None:
+def _question(newest: Iterable[StoredMessage]) -> tuple[StoredMessage, StoredMessage | None] | None:
     """Return the question and its answer, if any, from the two newest messages (newest first).
 
     Return None if neither of them is a question.

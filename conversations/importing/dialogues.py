@@ -11,7 +11,7 @@ from conversations.importing.formats.values import (
     ImportedPerson,
     ImportedTurn,
 )
-from conversations.models import Conversation, ToldAs
+from conversations.models import Conversation, MessageTime
 from conversations.recording import conversation_names, turns
 from foundation.errors import ApplicationError, Invalid
 from ops.access import as_system, as_user
@@ -200,5 +200,5 @@ def _input(message: ImportedMessage) -> turns.MessageInput:
         created_at=message.created_at,
         speaker=message.speaker,
         completed=message.completed,
-        told=ToldAs.DATED if message.dated else ToldAs.UNDATED,
+        told=MessageTime.DATED if message.dated else MessageTime.UNDATED,
     )

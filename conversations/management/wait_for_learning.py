@@ -29,7 +29,7 @@ _LABEL_COLUMNS = 20
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LearningResult:
     """The result of learning for the people that the command loaded.
 
     `failures` lists the failed operations as (count, kind, last error). `later` counts operations
@@ -68,7 +68,7 @@ def retry(people: Sequence[User]) -> None:
             outbox.retry(operation)
 
 
-def outcome_of(people: Sequence[User]) -> Outcome:
+def result_of(people: Sequence[User]) -> LearningResult:
     found: Counter[str] = Counter()
     for user in people:
         with as_user(user):
@@ -77,7 +77,7 @@ def outcome_of(people: Sequence[User]) -> Outcome:
         ours = _operations_of(people)
         later = ours.filter(status__in=(Status.PENDING, Status.RUNNING)).count()
         failed = Counter(ours.filter(status=Status.FAILED).values_list("kind", "last_error"))
-    return Outcome(
+    return LearningResult(
         memories=found[MemoryStatus.ACTIVE],
         to_review=found[MemoryStatus.CANDIDATE],
         later=later,

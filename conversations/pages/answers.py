@@ -32,7 +32,7 @@ _INTERVAL_FACTOR = 12  # minimum time between two updates, as a multiple of the 
 
 
 @dataclass(frozen=True)
-class Place:
+class AnswerReservation:
     """A reservation for one answer: a model slot, and the mark on the conversation.
 
     `conversation` is the id of the conversation that is marked as being answered, or empty for a
@@ -50,23 +50,23 @@ class Place:
 
 
 @contextmanager
-def place_for(found: Opened) -> Iterator[Place]:
+def reserve_answer(found: Opened) -> Iterator[AnswerReservation]:
     """Mark the conversation as being answered, and reserve a model slot if a model is configured.
 
     The mark is set before anything is recorded, so that a second request at the same time records
-    nothing. An exception in the `with` block closes the place; otherwise the caller must close it
-    or pass it to `respond_with_answer`. Raise `Conflict` if no slot is free, or if this
+    nothing. An exception in the `with` block closes the reservation; otherwise the caller must
+    close it or pass it to `respond_with_answer`. Raise `Conflict` if no slot is free, or if this
     conversation is already being answered.
     """
-    place = _take_place(found)
+    reservation = _reserve(found)
     try:
-        yield place
+        yield reservation
     except BaseException:
-        place.close()
+        reservation.close()
         raise
 
 
-def _take_place(found: Opened) -> Place:
+def _reserve(found: Opened) -> AnswerReservation:
     conversation = found.row.public_id if found.row is not None else ""
     if conversation and not answer_stream.begin_answer(conversation):
         raise Conflict(
@@ -75,13 +75,13 @@ def _take_place(found: Opened) -> Place:
                 "window. Your text is still here."
             )
         )
-    place = Place(conversation)
+    reservation = AnswerReservation(conversation)
     if not answer_text.model_name():
-        return place
+        return reservation
     try:
-        return replace(place, slot=long_answers().acquire())
+        return replace(reservation, slot=long_answers().acquire())
     except Throttled:
-        place.close()
+        reservation.close()
         words = _(
             "Many answers are being written right now. Your text is "
             "still here: try again in a moment."
@@ -92,24 +92,24 @@ def _take_place(found: Opened) -> Place:
 def respond_with_answer(
     request: HttpRequest,
     thread: Thread,
-    place: Place,
+    reservation: AnswerReservation,
     *,
     gone: Sequence[str] = (),
     was_untitled: bool = False,
 ) -> HttpResponseBase:
     """Answer the thread's question, and return the response that sends the answer to the browser.
 
-    `place` comes from `place_for`; its slot is freed when the model is no longer in use. A new
-    conversation is marked as being answered only here, because it had no id before. `gone` holds
-    the ids of messages that the page must remove at once.
+    `reservation` comes from `reserve_answer`; its slot is freed when the model is no longer in
+    use. A new conversation is marked as being answered only here, because it had no id before.
+    `gone` holds the ids of messages that the page must remove at once.
     """
     try:
-        if not place.conversation:
+        if not reservation.conversation:
             answer_stream.begin_answer(thread.public_id)
     except BaseException:
-        place.close()
+        reservation.close()
         raise
-    answering = Answering(thread, release=place.slot.close)
+    answering = Answering(thread, release=reservation.slot.close)
     given = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
     if is_streamed(request):
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

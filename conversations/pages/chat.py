@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations.chat import answer_stream, chat_messages
-from conversations.chat.chat_messages import Edited, Thread, UnconfirmedEdit
+from conversations.chat.chat_messages import EditedQuestion, Thread, UnconfirmedEdit
 from conversations.pages import answers, chat_page, conversation_list, deletions
 from conversations.pages.chat_page import MessageForm, Opened, TitleForm
 from conversations.recording import conversation_names
@@ -78,7 +78,7 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
         return _refused(request, found, form)
     was_untitled = found.row is None or not found.row.title
     try:
-        with answers.place_for(found) as place:
+        with answers.reserve_answer(found) as reservation:
             thread = chat_messages.ask(
                 form.cleaned_data["text"],
                 user=person(request),
@@ -92,9 +92,9 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
         return _refused(request, found, form)
     page = reverse("conversation", args=[thread.public_id])
     if found.row is None and is_streamed(request):  # the new page requests the answer
-        place.close()
+        reservation.close()
         return leave(request, page)
-    response = answers.respond_with_answer(request, thread, place, was_untitled=was_untitled)
+    response = answers.respond_with_answer(request, thread, reservation, was_untitled=was_untitled)
     return leave(request, page) if found.row is None and is_htmx(request) else response
 
 
@@ -113,13 +113,13 @@ def conversation_answer(request: HttpRequest, conversation_id: str) -> HttpRespo
     """Answer the last message, or answer it again. A complete new answer replaces the old one."""
     found = _opened(request, conversation_id)
     try:
-        with answers.place_for(found) as place, own_transaction(request):
+        with answers.reserve_answer(found) as reservation, own_transaction(request):
             thread = _last(request, found)
     except NotFound:
         raise
     except ApplicationError as error:
         return _refuse_answer(request, found, error)
-    return answers.respond_with_answer(request, thread, place)
+    return answers.respond_with_answer(request, thread, reservation)
 
 
 @require_POST
@@ -150,7 +150,7 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
         return _ask_to_edit(request, found, form, confirms=True)
     assert found.conversation is not None
     try:
-        with answers.place_for(found) as place:
+        with answers.reserve_answer(found) as reservation:
             edited = chat_messages.edit(
                 form.cleaned_data["text"],
                 user=person(request),
@@ -169,7 +169,7 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
     if not found.is_temporary:
         messages.success(request, _edit_message(edited))
     return answers.respond_with_answer(
-        request, edited.thread, place, gone=edited.gone, was_untitled=True
+        request, edited.thread, reservation, gone=edited.gone, was_untitled=True
     )
 
 
@@ -183,7 +183,7 @@ def _last(request: HttpRequest, found: Opened) -> Thread:
     return chat_messages.last(user=person(request), conversation=found.conversation)
 
 
-def _edit_message(edited: Edited) -> str:
+def _edit_message(edited: EditedQuestion) -> str:
     later, memories = len(edited.gone) - 1, len(edited.memories)
     if later <= 1 and not memories:
         return _("Edited. The earlier wording and its answer were forgotten.")

@@ -34,7 +34,7 @@ from ops.accounts import users
 from ops.models import User
 from ops.pages.base import is_htmx, number_of, own_transaction, person, target
 
-Given = ParamSpec("Given")
+ViewArgs = ParamSpec("ViewArgs")
 TEMPLATE = "conversations/conversation_detail.html"
 # The template part to render for each htmx target; the data of other parts isn't loaded.
 _PARTS = {
@@ -48,8 +48,8 @@ _WITHOUT_MESSAGES = ("#list", "#title", "#off")
 
 
 def keeps_text(
-    view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
+    view: Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]:
     """Decorate a view so that text typed by a person whose session has expired isn't lost.
 
     The page that asks the person to sign in shows the text again. Place this decorator above
@@ -58,7 +58,7 @@ def keeps_text(
 
     @wraps(view)
     def keeping(
-        request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
+        request: HttpRequest, *args: ViewArgs.args, **kwargs: ViewArgs.kwargs
     ) -> HttpResponseBase:
         text = request.POST.get("text", "")
         if request.user.is_authenticated or not text or is_htmx(request):
@@ -68,7 +68,7 @@ def keeps_text(
         response["Cache-Control"] = "private, no-store"
         return response
 
-    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", keeping)
+    return cast("Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]", keeping)
 
 
 @dataclass(frozen=True)

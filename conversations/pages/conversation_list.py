@@ -29,7 +29,7 @@ _BEFORE, _AFTER = 24, 60  # characters shown before and after the search words
 
 
 @dataclass(frozen=True)
-class Place:
+class Excerpt:
     """An excerpt of a conversation's newest message that contains the search words, with a link."""
 
     url: str
@@ -42,7 +42,7 @@ class Place:
 class Row:
     """A conversation as it is shown in the list or in the header of its page.
 
-    `place` is set if a search found one of its messages.
+    `excerpt` is set if a search found one of its messages.
     """
 
     public_id: str
@@ -50,7 +50,7 @@ class Row:
     url: str
     begun_at: datetime
     is_temporary: bool = False
-    place: Place | None = None
+    excerpt: Excerpt | None = None
 
     @property
     def shown_title(self) -> str:
@@ -120,10 +120,10 @@ def listing(user: User, *, query: str = "", after: str = "") -> Listing:
     rows = list(found[: PAGE + 1])
     shown = rows[:PAGE]
     day = _day_of(before.moment) if before else ""
-    places = _places(user, shown, query)
+    excerpts = _excerpts(user, shown, query)
     for label, those in groupby(shown, key=lambda one: _day_of(one.moment)):
         # Don't repeat the heading of a day that began on the previous page.
-        rows_of_day = [replace(row_of(one), place=places.get(one.pk)) for one in those]
+        rows_of_day = [replace(row_of(one), excerpt=excerpts.get(one.pk)) for one in those]
         groups.append(Group("" if label == day else label, rows_of_day))
     if len(rows) <= PAGE:
         return Listing(groups, query, "")
@@ -162,23 +162,23 @@ def _matching(user: User, query: str) -> QuerySet[Conversation]:
     return found.filter(Q(title__icontains=query) | Exists(said))
 
 
-def _places(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Place]:
+def _excerpts(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Excerpt]:
     if not query:
         return {}
     said = Message.objects.filter(user=user, conversation__in=rows, content__icontains=query)
     newest = said.order_by("conversation", "-number").distinct("conversation")
     return {
-        one.conversation_id: _place(one, query) for one in newest.select_related("conversation")
+        one.conversation_id: _excerpt(one, query) for one in newest.select_related("conversation")
     }
 
 
-def _place(message: Message, query: str) -> Place:
+def _excerpt(message: Message, query: str) -> Excerpt:
     text = message.content
     found = re.search(re.escape(query), text, re.IGNORECASE)
     start, end = found.span() if found else (0, 0)
     first, last = max(0, start - _BEFORE), min(len(text), end + _AFTER)
     address = urlencode({"at": message.public_id, "q": query})
-    return Place(
+    return Excerpt(
         url=f"{_url(message.conversation.public_id)}?{address}#{message.public_id}",
         before=("…" if first else "") + text[first:start],
         words=text[start:end],

@@ -20,7 +20,7 @@ from django.utils.translation import ngettext
 from conversations.models import Message, Role, Turn
 from foundation.text.richtext import shorten
 from memories.extraction.masking import additions_in_words
-from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, Outcome
+from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, ForgetOutcome
 from memories.models import Memory, Source
 from ops.models import Kind, Operation, User
 
@@ -172,7 +172,7 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     `asked` holds the operations with the requests to forget.
     """
     by_turn = {one.payload["turn"]: one for one in asked if not one.payload.get("answered")}
-    outcomes = {pk: Outcome.from_payload(one.forget_outcome) for pk, one in by_turn.items()}
+    outcomes = {pk: ForgetOutcome.from_payload(one.forget_outcome) for pk, one in by_turn.items()}
     memory_ids = {pk for one in outcomes.values() for pk in (*one.memory_ids, *one.also_ids)}
     message_ids = {one for outcome in outcomes.values() for one in outcome.message_ids}
     memories = Memory.visible.filter(user=user, public_id__in=memory_ids)
@@ -205,7 +205,7 @@ def settled_words(asked: Iterable[Operation]) -> dict[int, str]:
         else _("You chose to keep everything.")
         for one in asked
         if one.payload.get("answered")
-        and Outcome.from_payload(one.forget_outcome).status == NEEDS_CHOICE
+        and ForgetOutcome.from_payload(one.forget_outcome).status == NEEDS_CHOICE
     }
 
 
@@ -272,7 +272,7 @@ def _exchange_of(message: Message, turns: Iterable[Turn]) -> tuple[frozenset[int
 
 def _card(
     turn: Turn,
-    outcome: Outcome,
+    outcome: ForgetOutcome,
     *,
     memories: Mapping[str, Memory],
     said: Mapping[str, Message],

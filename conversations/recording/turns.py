@@ -13,14 +13,14 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Conversation, Feedback, Learning, Message, Role, ToldAs, Turn
+from conversations.models import Conversation, Feedback, Learning, Message, MessageTime, Role, Turn
 from conversations.recording.conversation_names import check_external_id
 from foundation.database import statements
 from foundation.errors import Conflict, Invalid, NotFound
 from foundation.text import tokens
 from memories.extraction import masking
 from memories.extraction.masking import masked
-from memories.forgetting.spoken_requests import Outcome
+from memories.forgetting.spoken_requests import ForgetOutcome
 from memories.learning import learnability
 from memories.writing import memory_writes
 from ops import audit_log
@@ -44,7 +44,7 @@ class MessageInput:
     speaker: str = ""
     completed: bool = True
     stopped: bool = False
-    told: ToldAs = ToldAs.TO_US
+    told: MessageTime = MessageTime.RECEIVED
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def record_turn(
     labels: Mapping[str, Any] | None = None,
     occurred_at: datetime | None = None,
     priority: Priority = Priority.TURN,
-    forget: Outcome | None = None,
+    forget: ForgetOutcome | None = None,
 ) -> RecordedTurn:
     """Record a completed turn, and enqueue the operations that learn from it and index it.
 
@@ -147,7 +147,7 @@ def record_message(
 
 
 def record_answer(
-    *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
+    *, user: User, question: Message, answer: MessageInput, forget: ForgetOutcome | None = None
 ) -> RecordedMessage:
     """Record the reply to a recorded message. A completed reply forms a turn with the message.
 
@@ -200,7 +200,7 @@ def _enqueue_followups(
     *,
     question: Message | None,
     priority: Priority = Priority.TURN,
-    forget: Outcome | None = None,
+    forget: ForgetOutcome | None = None,
 ) -> RecordedMessage:
     _save_counters(thread.conversation)
     audit_log.record_together("message.recorded", subject=user.subject, target=row.public_id)
@@ -374,7 +374,7 @@ def _save_counters(conversation: Conversation) -> None:
 
 
 def _enqueue(
-    user: User, turn: Turn, priority: Priority, *, learns: bool, forget: Outcome | None = None
+    user: User, turn: Turn, priority: Priority, *, learns: bool, forget: ForgetOutcome | None = None
 ) -> tuple[Operation, ...]:
     """Enqueue the operation that learns from a turn, and then the operation that indexes it.
 

@@ -9,7 +9,7 @@ from memcenter.rest.fields import Shape
 from memories.api import response_shapes
 from memories.files import daily_notes
 from memories.files.daily_notes import Appended
-from memories.learning.memory_flush import Proposed
+from memories.learning.memory_flush import ProposedCandidate
 from memories.models import FileVersion, Memory, Relation
 from memories.recall.search import SNIPPET, SearchHit
 from ops.accounts import users
@@ -66,7 +66,7 @@ def file_version(row: FileVersion) -> dict[str, Any]:
     return response_shapes.FileVersion.show(row, bytes=len(row.content.encode()))
 
 
-def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
+def candidate(one: ProposedCandidate, *, user: User) -> dict[str, Any]:
     """Render a memory that a flush proposes.
 
     The `id` contains the signed candidate, so that the client can accept it by sending only the id.

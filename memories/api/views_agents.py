@@ -17,7 +17,7 @@ from memcenter.rest.pagination import Order
 from memcenter.rest.parsers import OrjsonParser
 from memories import project_documents, projects, selectors
 from memories.api import rendering, response_shapes, serializers
-from memories.project_documents import NEXT_ACTION, PLACE, Place
+from memories.project_documents import NEXT_ACTION, PLACE, AgentFolder
 from memories.recall import search
 from memories.selectors import TimelineFilter
 from memories.writing import memory_writes
@@ -52,7 +52,7 @@ class IngestView(MemcenterView):
         prepare=_prepare_text,
     )
     def post(self, call: Call) -> Response:
-        place = Place(*(call.data.get(name, "") for name in PLACE))
+        place = AgentFolder(*(call.data.get(name, "") for name in PLACE))
         written = project_documents.ingest(call.ready, user=call.user, place=place)
         status = 201 if written.result == "created" else 200
         return Response(response_shapes.Ingested.show(written), status=status)

@@ -19,7 +19,7 @@ from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, REFUSE, Call, endpoint
 from memories.api import rendering, response_shapes, serializers
 from memories.learning import memory_flush
-from memories.learning.memory_flush import Flushed, GivenMessage, ReadyCandidate
+from memories.learning.memory_flush import CallerMessage, FlushResult, ReadyCandidate
 from ops.access import as_user
 
 NO_REPLY = "NO_REPLY"
@@ -28,7 +28,7 @@ _UNSAVED = 0  # a primary key that no conversation has
 
 @dataclass(frozen=True)
 class _Prepared:
-    read: Flushed | None
+    read: FlushResult | None
     ready: Sequence[ReadyCandidate] | None
 
 
@@ -40,7 +40,7 @@ def _prepare(call: Call) -> _Prepared:
     with as_user(call.user):
         conversation = _conversation(call)
     if conversation is None:
-        return _Prepared(Flushed((), 0, 0), () if stage is None else None)
+        return _Prepared(FlushResult((), 0, 0), () if stage is None else None)
     found = memory_flush.propose(
         user=call.user,
         conversation=conversation,
@@ -73,11 +73,11 @@ def _conversation(call: Call) -> Any:
         return conversation_names.find_or_create(user=call.user, reference=reference)
 
 
-def _messages(given: Sequence[Mapping[str, Any]] | None) -> list[GivenMessage] | None:
+def _messages(given: Sequence[Mapping[str, Any]] | None) -> list[CallerMessage] | None:
     if given is None:
         return None
     return [
-        GivenMessage(
+        CallerMessage(
             one["role"], one["content"], one.get("message_id") or "", one.get("created_at")
         )
         for one in given

@@ -78,8 +78,8 @@ from memories.extraction.types import (
     Candidate,
     Extraction,
     ForgetRequest,
-    Said,
     TurnText,
+    Utterance,
 )
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
@@ -277,7 +277,7 @@ class BundledExtractor:
         )
 
     def _with_correction(
-        self, turn: TurnText, earlier: Sequence[Said], found: Correction
+        self, turn: TurnText, earlier: Sequence[Utterance], found: Correction
     ) -> list[Candidate]:
         """Return the candidates that the earlier message gains by being corrected."""
         wrong, right = (
@@ -287,20 +287,20 @@ class BundledExtractor:
         return corrected_candidates(found, turn.user.text, wrong, right, self.conflict)
 
     def _candidates_of_earlier(
-        self, earlier: Sequence[Said], place: int, text: str
+        self, earlier: Sequence[Utterance], place: int, text: str
     ) -> list[Candidate]:
         """Return the candidates of the message `earlier[place]` as if it had this text.
 
         `earlier` holds the messages latest first.
         """
         said = replace(earlier[place], text=text)
-        turn = TurnText(said, Said("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
+        turn = TurnText(said, Utterance("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
         message = self._heard(said, "user", turn)
         return list(_candidates(message, _own_statements(message)))
 
     def _earlier(
         self, turn: TurnText, *, far: bool = False
-    ) -> tuple[list[Said], Callable[[int], list[Candidate]]]:
+    ) -> tuple[list[Utterance], Callable[[int], list[Candidate]]]:
         """Return the earlier messages, latest first: those of the context, or all if `far` is set.
 
         The second result is a function that returns the candidates of the message at an index.
@@ -357,7 +357,7 @@ class BundledExtractor:
             for statement in self._reader.read(text).statements
         )
 
-    def _heard(self, said: Said, role: str, turn: TurnText) -> HeardMessage:
+    def _heard(self, said: Utterance, role: str, turn: TurnText) -> HeardMessage:
         # An earlier message with the same text is left out, since it adds no context.
         earlier = (one.text for one in reversed(turn.before))
         before = tuple(text for text in earlier if text.strip() != said.text.strip())[:3]

@@ -38,7 +38,7 @@ class RolePlay(StrEnum):
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """An utterance; `spoken_at` is timezone-aware, in the user's time zone."""
 
     text: str
@@ -59,21 +59,21 @@ class TurnText:
     began a role play that hasn't ended.
     """
 
-    user: Said
-    assistant: Said
-    before: Sequence[Said] = ()  # the user's latest messages before this one, oldest first
+    user: Utterance
+    assistant: Utterance
+    before: Sequence[Utterance] = ()  # the user's latest messages before this one, oldest first
     before_assistant: str = ""  # the assistant's message just before the user's message
     known_block: str = ""
     not_to_keep: Sequence[str] = ()  # the user's earlier messages that ask not to keep something
     in_role_play: bool = False
-    older: Sequence[Said] = ()  # the user's messages before those in `before`, oldest first
+    older: Sequence[Utterance] = ()  # the user's messages before those in `before`, oldest first
 
-    def following(self, own: Sequence[Said]) -> TurnText:
+    def following(self, own: Sequence[Utterance]) -> TurnText:
         """Return a copy with the user's earlier messages `own` (oldest first) as its context."""
         return replace(self, before=tuple(own[-PRECEDING:]), older=tuple(own[-FARTHEST:-PRECEDING]))
 
     @property
-    def earlier(self) -> Sequence[Said]:
+    def earlier(self) -> Sequence[Utterance]:
         """Return the messages in `older` that the user's message may correct, oldest first.
 
         These are the latest ones and, of the others, those that share a word with it. All texts
@@ -186,7 +186,7 @@ class Extraction:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownMemory:
     """A stored memory that resembles the candidate; `similarity` is the cosine similarity."""
 
     id: str
@@ -243,7 +243,7 @@ class Arbiter(Protocol):
     name: str
 
     def arbitrate(
-        self, candidate: Candidate, known: Sequence[Known], *, now: datetime
+        self, candidate: Candidate, known: Sequence[KnownMemory], *, now: datetime
     ) -> Decision: ...
 
 

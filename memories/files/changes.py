@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Literal
 
-from memories.files.grammar import Document, Line, Role, Shown
+from memories.files.grammar import Document, Line, Role, ShownMemory
 
 FEWEST_FOR_REVIEW = 5
 MOST_REMOVED = 5  # the user decides if more than one in five lines is removed
@@ -30,7 +30,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True)
-class Known(Shown):
+class CurrentMemory(ShownMemory):
     """A current memory as a file shows it.
 
     `newer` is True if the memory was changed after the last sync.
@@ -40,7 +40,7 @@ class Known(Shown):
 
 
 @dataclass(frozen=True)
-class Edited:
+class EditedMemory:
     """A change of a memory's text or kind, taken from its edited line.
 
     `content` or `kind` is None if it is unchanged.
@@ -52,7 +52,7 @@ class Edited:
 
 
 @dataclass(frozen=True)
-class Created:
+class NewStatement:
     """A new statement in the file, which is to be compared with the existing memories.
 
     `place` is the position of its line among all lines. `formerly` is the id in the line, if any:
@@ -68,7 +68,7 @@ class Created:
 
 
 @dataclass(frozen=True)
-class Disputed:
+class DisputedChange:
     """A change on which the user must decide: keep the memory, or take the text of the file.
 
     `content` is the line's text, or None if the line was removed. `kind` is the kind of the line's
@@ -89,10 +89,10 @@ class Changes:
     of lines that duplicate another line of the same memory.
     """
 
-    edited: tuple[Edited, ...] = ()
-    created: tuple[Created, ...] = ()
+    edited: tuple[EditedMemory, ...] = ()
+    created: tuple[NewStatement, ...] = ()
     removed: tuple[str, ...] = ()
-    disputed: tuple[Disputed, ...] = ()
+    disputed: tuple[DisputedChange, ...] = ()
     repeated: tuple[int, ...] = ()
 
 
@@ -100,7 +100,7 @@ def find_changes(
     synced: Document,
     edited: Document,
     *,
-    memories: Iterable[Known],
+    memories: Iterable[CurrentMemory],
     elsewhere: Collection[str] = (),
 ) -> Changes:
     """Return the changes that an edited file requests, compared with its last synced version.
@@ -117,15 +117,15 @@ def find_changes(
         [id for id in before if id not in after and id not in elsewhere], before, known
     )
     return Changes(
-        edited=tuple(one for one in judged if isinstance(one, Edited)),
+        edited=tuple(one for one in judged if isinstance(one, EditedMemory)),
         created=tuple(sorted([*created, *_new(synced, edited)], key=lambda one: one.place)),
         removed=removed,
-        disputed=(*(one for one in judged if isinstance(one, Disputed)), *disputed),
+        disputed=(*(one for one in judged if isinstance(one, DisputedChange)), *disputed),
         repeated=repeated,
     )
 
 
-def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
+def _by_id(document: Document, known: dict[str, CurrentMemory]) -> dict[str, Line]:
     """Return the line of each memory, by id.
 
     If a memory has several lines, the one with the memory's text is preferred.
@@ -138,8 +138,8 @@ def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
 
 
 def _separate_copies(
-    edited: Document, before: dict[str, Line], known: dict[str, Known]
-) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
+    edited: Document, before: dict[str, Line], known: dict[str, CurrentMemory]
+) -> tuple[dict[str, Line], list[NewStatement], tuple[int, ...]]:
     """Divide the lines with an id into memories' own lines, new statements and duplicates.
 
     Return each memory's own line by id, the new statements, and the positions of duplicates. A
@@ -147,7 +147,7 @@ def _separate_copies(
     memory's text, otherwise the one that has the text of the last sync, otherwise the first.
     """
     own: dict[str, Line] = {}
-    created: list[Created] = []
+    created: list[NewStatement] = []
     repeated: list[int] = []
     for id, lines in _copies(edited).items():
         memory, was = known.get(id), before.get(id)
@@ -163,7 +163,7 @@ def _separate_copies(
                 repeated.append(place)
             else:
                 said.add(line.text.strip())
-                created.append(Created(place, line.text.strip(), line.kind, formerly=id))
+                created.append(NewStatement(place, line.text.strip(), line.kind, formerly=id))
     return own, created, tuple(sorted(repeated))
 
 
@@ -175,7 +175,7 @@ def _copies(edited: Document) -> dict[str, dict[int, Line]]:
     return copies
 
 
-def _mismatch(line: Line, memory: Known | None, before: Line | None) -> int:
+def _mismatch(line: Line, memory: CurrentMemory | None, before: Line | None) -> int:
     if _has_text_of(line, memory):
         return 0
     if before is not None and _same(line, before):
@@ -183,48 +183,50 @@ def _mismatch(line: Line, memory: Known | None, before: Line | None) -> int:
     return 2 if line.text.strip() else 3
 
 
-def _judge(line: Line, before: Line | None, memory: Known | None) -> Edited | Disputed | None:
+def _judge(
+    line: Line, before: Line | None, memory: CurrentMemory | None
+) -> EditedMemory | DisputedChange | None:
     if before is not None and _same(line, before) and line.kind == before.kind:
         return None
     text, kind = line.text.strip(), line.kind
     if memory is None:
-        return Disputed(line.id, Reason.GONE, text, kind)
+        return DisputedChange(line.id, Reason.GONE, text, kind)
     says, moved = _has_text_of(line, memory), kind not in ("", memory.kind)
     if says and not moved:
         return None
     if _changed_elsewhere(memory, before):
-        return Disputed(line.id, Reason.NEWER, text, kind)
+        return DisputedChange(line.id, Reason.NEWER, text, kind)
     if memory.long and not says:
-        return Disputed(line.id, Reason.LONG, text, kind)
-    return Edited(line.id, None if says else text, kind if moved else None)
+        return DisputedChange(line.id, Reason.LONG, text, kind)
+    return EditedMemory(line.id, None if says else text, kind if moved else None)
 
 
 def _removals(
-    gone: list[str], before: dict[str, Line], known: dict[str, Known]
-) -> tuple[tuple[str, ...], tuple[Disputed, ...]]:
+    gone: list[str], before: dict[str, Line], known: dict[str, CurrentMemory]
+) -> tuple[tuple[str, ...], tuple[DisputedChange, ...]]:
     present = [id for id in gone if id in known]
     standing = sum(id in known for id in before)
     if len(present) >= FEWEST_FOR_REVIEW and len(present) * MOST_REMOVED > standing:
-        return (), tuple(Disputed(id, Reason.MANY) for id in present)
+        return (), tuple(DisputedChange(id, Reason.MANY) for id in present)
     newer = [id for id in present if _changed_elsewhere(known[id], before[id])]
     removed = tuple(id for id in present if id not in newer)
-    return removed, tuple(Disputed(id, Reason.NEWER) for id in newer)
+    return removed, tuple(DisputedChange(id, Reason.NEWER) for id in newer)
 
 
-def _new(synced: Document, edited: Document) -> list[Created]:
+def _new(synced: Document, edited: Document) -> list[NewStatement]:
     left = Counter(_key(line) for _, line in synced.statements if line.role is Role.NEW)
-    found: list[Created] = []
+    found: list[NewStatement] = []
     for place, line in edited.statements:
         if line.role is not Role.NEW:
             continue
         if left[_key(line)]:
             left[_key(line)] -= 1
         else:
-            found.append(Created(place, line.text, line.kind))
+            found.append(NewStatement(place, line.text, line.kind))
     return found
 
 
-def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
+def _changed_elsewhere(memory: CurrentMemory, before: Line | None) -> bool:
     """Return whether the memory's text or kind was changed outside the file since the last sync.
 
     Other changes, such as a pin or an access, don't conflict with an edit.
@@ -234,7 +236,7 @@ def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
     return memory.newer and not (_has_text_of(before, memory) and before.kind in ("", memory.kind))
 
 
-def _has_text_of(line: Line, memory: Known | None) -> bool:
+def _has_text_of(line: Line, memory: CurrentMemory | None) -> bool:
     return memory is not None and line.text.strip() == memory.text.strip()
 
 

@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from memories.files import daily_notes
-from memories.files.changes import Known
+from memories.files.changes import CurrentMemory
 from memories.files.grammar import LEARNINGS, MEMORY, Document, parse, render
 from memories.models import DailyNote, Kind, Memory, MemoryFile, MemoryStatus
 from ops.accounts import users
@@ -38,7 +38,7 @@ _NOTE = re.compile(r"memory/(\d{4}-\d{2}-\d{2})\.md")
 _SALT = "memories.file"
 
 
-def active_memories(user: User) -> list[Known]:
+def active_memories(user: User) -> list[CurrentMemory]:
     """Return the user's active memories as files show them, most important first.
 
     Memories that belong to a project aren't shown in any file.
@@ -48,15 +48,15 @@ def active_memories(user: User) -> list[Known]:
     return [_known(*row) for row in ordered.values_list("public_id", "kind", "content", "summary")]
 
 
-def _known(public_id: str, kind: str, content: str, summary: str) -> Known:
+def _known(public_id: str, kind: str, content: str, summary: str) -> CurrentMemory:
     if len(content) <= _LONG:
-        return Known(public_id, kind, content)
+        return CurrentMemory(public_id, kind, content)
     text = summary.strip() or content[:_BEGINNING].rstrip() + "…"
-    return Known(public_id, kind, text, long=True)
+    return CurrentMemory(public_id, kind, text, long=True)
 
 
 def render_file(
-    known: Sequence[Known],
+    known: Sequence[CurrentMemory],
     *,
     user: User,
     path: str,

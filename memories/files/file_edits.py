@@ -13,7 +13,13 @@ from foundation.errors import Invalid, Stale
 from memories.extraction.masking import SECRET, cover_secrets, mark_covered_secrets, screen
 from memories.extraction.types import Refused
 from memories.files import file_contents, grammar
-from memories.files.changes import Changes, Created, Disputed, Known, find_changes
+from memories.files.changes import (
+    Changes,
+    CurrentMemory,
+    DisputedChange,
+    NewStatement,
+    find_changes,
+)
 from memories.files.grammar import Document, Line, Role, parse
 from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
 from memories.writing import curation, direct_writes, memory_writes, verdict_writes
@@ -73,7 +79,9 @@ class Done:
         return {name: len(getattr(self, name)) for name in names}
 
 
-def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
+def prepare(
+    typed: Typed, *, known: Sequence[CurrentMemory], keep_secrets_out: bool = False
+) -> Edit:
     """Check an edit and embed its texts. Call it outside a transaction.
 
     Raise `Invalid` if more than `MOST_CHANGES` lines change or, with the line numbers, if lines are
@@ -140,7 +148,7 @@ def _adds_text(edit: Edit) -> bool:
 
 
 class _Work:
-    def __init__(self, edit: Edit, user: User, known: Mapping[str, Known]) -> None:
+    def __init__(self, edit: Edit, user: User, known: Mapping[str, CurrentMemory]) -> None:
         self.edit, self.user, self.known = edit, user, known
         self.done = Done()
 
@@ -168,7 +176,7 @@ class _Work:
         waits = text is not None and memory.status == MemoryStatus.CANDIDATE
         (self.done.to_review if waits else self.done.updated).append(id)
 
-    def _create(self, one: Created) -> None:
+    def _create(self, one: NewStatement) -> None:
         self.done.became[one.place] = None
         if one.formerly and is_forgotten(one.formerly, user=self.user):
             return
@@ -189,7 +197,7 @@ class _Work:
             self.done.created.append(memory.public_id)
             self.done.became[one.place] = memory.public_id
 
-    def _restore_from_bin(self, one: Created) -> bool:
+    def _restore_from_bin(self, one: NewStatement) -> bool:
         binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
         memory = binned.filter(public_id=one.formerly, content=one.content).first()
         if memory is None:
@@ -199,7 +207,7 @@ class _Work:
         self.done.became[one.place] = memory.public_id
         return True
 
-    def _dispute(self, one: Disputed) -> None:
+    def _dispute(self, one: DisputedChange) -> None:
         memory = Memory.objects.filter(user=self.user, public_id=one.id).first()
         if one.content is None:
             if memory is not None:
@@ -239,7 +247,7 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
     return Tombstone.objects.filter(user=user, memory_public_id=public_id).exists()
 
 
-def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
+def _plan(typed: Typed, edited: Document, known: Sequence[CurrentMemory]) -> Changes:
     """Compute the changes that an edited file requests.
 
     A memory counts as newer than the file if its text or kind differs from its line in the version
@@ -254,7 +262,7 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
     return find_changes(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
 
 
-def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
+def _texts_to_embed(plan: Changes, known: Sequence[CurrentMemory]) -> Iterator[_Text]:
     by_id = {one.id: one for one in known}
     for edited in plan.edited:
         if edited.content is not None:
@@ -266,7 +274,7 @@ def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
             yield disputed.content, _kind_of(disputed, by_id)
 
 
-def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
+def _kind_of(disputed: DisputedChange, known: Mapping[str, CurrentMemory]) -> str:
     memory = known.get(disputed.id)
     return disputed.kind or (memory.kind if memory else Kind.FACT)
 

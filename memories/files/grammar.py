@@ -302,7 +302,7 @@ _NOTHING = Document()
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownMemory:
     """A memory as a file shows it.
 
     `text` is the content. If the content is too long, `long` is True, and `text` is the summary or,
@@ -316,7 +316,7 @@ class Shown:
 
 
 def render(
-    memories: Iterable[Shown],
+    memories: Iterable[ShownMemory],
     *,
     keeping: Document = _NOTHING,
     became: Mapping[int, str | None] | None = None,
@@ -336,7 +336,7 @@ def render(
     """
     waiting = {memory.id: memory for memory in memories}
     kept = _kept_lines(keeping, waiting, became or {}, end=keeping.end)
-    sections: dict[str, list[Shown]] = {}
+    sections: dict[str, list[ShownMemory]] = {}
     for memory in waiting.values():
         sections.setdefault(memory.kind, []).append(memory)
     lines = _add_to_sections(kept, sections, end=keeping.end)
@@ -347,7 +347,7 @@ def render(
 
 def _kept_lines(
     keeping: Document,
-    waiting: dict[str, Shown],
+    waiting: dict[str, ShownMemory],
     became: Mapping[int, str | None],
     *,
     end: str,
@@ -366,13 +366,15 @@ def _kept_lines(
     return lines
 
 
-def _updated(line: Line, memory: Shown, *, end: str) -> Line:
+def _updated(line: Line, memory: ShownMemory, *, end: str) -> Line:
     if line.id == memory.id and line.text == memory.text:
         return line
     return memory_line(memory.text, id=memory.id, kind=line.kind, end=line.end or end)
 
 
-def _add_to_sections(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
+def _add_to_sections(
+    kept: list[Line], sections: dict[str, list[ShownMemory]], *, end: str
+) -> list[Line]:
     """Add lines for the remaining memories to existing sections.
 
     These memories are removed from `sections`.
@@ -404,7 +406,7 @@ def _ends(lines: list[Line]) -> dict[str, int]:
 
 
 def _section(
-    kind: str, memories: list[Shown], *, after: list[Line], chinese: bool, end: str
+    kind: str, memories: list[ShownMemory], *, after: list[Line], chinese: bool, end: str
 ) -> list[Line]:
     if after:
         after[-1] = ensure_line_ending(after[-1], end=end)
@@ -413,7 +415,7 @@ def _section(
     return [*apart, *head, *_memories(memories, end=end)]
 
 
-def _memories(memories: list[Shown], *, end: str) -> list[Line]:
+def _memories(memories: list[ShownMemory], *, end: str) -> list[Line]:
     return [memory_line(one.text, id=one.id, kind=one.kind, end=end) for one in memories]
 
 

@@ -38,7 +38,7 @@ _PROGRAMS = ("api", "mcp", "tool")
 
 
 @dataclass(frozen=True)
-class Shown:
+class FileState:
     """The current state of a file. `version` is 0 for a daily note, which has no versions."""
 
     path: str
@@ -74,10 +74,10 @@ class Applied:
     """The effect of an edit on the memories, and the file after the edit."""
 
     done: Done
-    file: Shown
+    file: FileState
 
 
-def read(user: User, path: str) -> Shown:
+def read(user: User, path: str) -> FileState:
     """Return a file in its current state. A curated file is rendered from the current memories.
 
     The text of a curated file is stored as a version, so that a later edit can be compared with it.
@@ -89,18 +89,18 @@ def read(user: User, path: str) -> Shown:
     if day is None:
         row = file_contents.row_of(user, path)
     elif noted := file_contents.note_of_day(user, day):
-        return Shown(path, noted[0], 0, noted[1])
+        return FileState(path, noted[0], 0, noted[1])
     if row is None:
         raise NotFound(_("This file doesn’t exist."))
     return _shown(row)
 
 
-def all_of(user: User) -> list[Shown]:
+def all_of(user: User) -> list[FileState]:
     """Return all files: curated files, persona layers, own notes, daily notes (newest first)."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
     own = sorted(rows, key=lambda row: row.path not in LAYERS)
     days = [
-        Shown(daily_notes.path_of(day), text, 0, at)
+        FileState(daily_notes.path_of(day), text, 0, at)
         for day, text, at in file_contents.days_of(user)
     ]
     return [*(read(user, path) for path in CURATED), *map(_shown, own), *days]
@@ -296,8 +296,8 @@ def other_curated_path(path: str) -> str:
     return next(one for one in CURATED if one != path)
 
 
-def _shown(row: MemoryFile) -> Shown:
-    return Shown(row.path, row.content, row.version, row.updated_at)
+def _shown(row: MemoryFile) -> FileState:
+    return FileState(row.path, row.content, row.version, row.updated_at)
 
 
 def is_own_note(path: str) -> bool:

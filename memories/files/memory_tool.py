@@ -17,7 +17,7 @@ from django.utils import timezone
 from foundation.errors import Conflict, Invalid, NotFound
 from memories.files import daily_notes, file_contents, file_sync, grammar, memory_files
 from memories.files.grammar import CURATED, BadPath
-from memories.files.memory_files import Ready, Shown
+from memories.files.memory_files import FileState, Ready
 from memories.models import MemoryFile
 from ops.access import as_user
 from ops.accounts import users
@@ -151,7 +151,7 @@ def _inside(data: Mapping[str, Any], field: str) -> str:
         raise Invalid.field(field, str(problem)) from problem
 
 
-def _file(user: User, path: str) -> Shown | None:
+def _file(user: User, path: str) -> FileState | None:
     try:
         return memory_files.read(user, path)
     except NotFound:
@@ -163,7 +163,7 @@ def _folder_is_there(user: User, path: str) -> bool:
     return notes_too or bool(memory_files.notes_below(user, path))
 
 
-def _file_to_edit(data: Mapping[str, Any], user: User) -> Shown:
+def _file_to_edit(data: Mapping[str, Any], user: User) -> FileState:
     path = _inside(data, "path")
     with as_user(user):
         file = _file(user, path) if path else None

@@ -50,7 +50,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class VersionOutcome:
     """The text of a version after its sources are forgotten.
 
     `content` is "" if no remaining source supports the text.
@@ -65,7 +65,7 @@ class Outcome:
         return not self.content
 
 
-def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
+def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, VersionOutcome]:
     """Return the outcome for each version, by id.
 
     All versions of the memories in `gone` are erased. Any other version is kept if its own
@@ -75,40 +75,42 @@ def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outc
     smaller ids than the versions made from them.
     """
     by_id = {one.id: one for one in texts}
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, VersionOutcome] = {}
     for number in sorted(by_id):
         text = by_id[number]
         outcomes[number] = (
-            Outcome("", "", changed=not text.erased)
+            VersionOutcome("", "", changed=not text.erased)
             if text.erased or text.memory in gone
             else _outcome(text, by_id, outcomes)
         )
     return outcomes
 
 
-def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outcome]) -> Outcome:
+def _outcome(
+    text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, VersionOutcome]
+) -> VersionOutcome:
     remaining = [one for one in text.sources if not one.forgotten]
     inputs = [one for one in text.inputs if one in by_id]
-    kept = Outcome(text.content, text.candidate, changed=False)
+    kept = VersionOutcome(text.content, text.candidate, changed=False)
     if len(remaining) == len(text.sources) and not any(outcomes[one].changed for one in inputs):
         return kept
     if text.sources and not remaining:
-        return Outcome("", "", changed=True)
+        return VersionOutcome("", "", changed=True)
     if text.by_person:
         return kept
     before, candidate = text.candidate or ("" if inputs else text.content), _candidate(text, by_id)
     if not inputs:
         if not candidate and _lost_a_part(text, by_id):
-            return Outcome("", "", changed=True)
+            return VersionOutcome("", "", changed=True)
         same = candidate in ("", before)
-        return kept if same else Outcome(candidate, candidate, changed=True)
+        return kept if same else VersionOutcome(candidate, candidate, changed=True)
     if candidate == before and not any(outcomes[one].changed for one in inputs):
         return kept
     if text.consolidated:
         content = join(outcomes[one].content for one in _leaves(text, by_id))
     else:
         content = join([*(outcomes[one].content for one in inputs), candidate])
-    return Outcome(content, candidate, changed=content != text.content)
+    return VersionOutcome(content, candidate, changed=content != text.content)
 
 
 def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:

@@ -18,7 +18,7 @@ from foundation.database import cascades
 from memories.files import daily_notes
 from memories.forgetting import forget_plan, memory_erasure, tombstones
 from memories.forgetting.dependencies import Graph, current_text, read
-from memories.forgetting.forget_plan import Outcome, Text
+from memories.forgetting.forget_plan import Text, VersionOutcome
 from memories.indexing import search_index
 from memories.models import (
     Arbitration,
@@ -41,7 +41,7 @@ KEPT_COMMENTS = (KEPT, KEPT_ALONE)
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivationResult:
     """The result of one round of `derive`.
 
     `erased` counts the erased rows by type. `more` is True if another round is needed.
@@ -52,9 +52,9 @@ class Derived:
 
 
 @dataclass(frozen=True)
-class _Hidden:
+class _HiddenTexts:
     graph: Graph
-    outcomes: Mapping[int, Outcome]
+    outcomes: Mapping[int, VersionOutcome]
     memories: Sequence[Memory]
 
 
@@ -78,7 +78,7 @@ def _hide_sources(user: User, lost_sources: Q, gone: Collection[int]) -> int:
 
 def _hide(
     *, user: User, lost_sources: Q, gone: Collection[int], leaving: Collection[int], newly: bool
-) -> _Hidden | None:
+) -> _HiddenTexts | None:
     sources = Source.everything.filter(lost_sources | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
     if not touched:
@@ -91,7 +91,7 @@ def _hide(
         for one in graph.memories
         if one.pk in leaving or outcomes[current_text(graph, one).id].changed
     ]
-    found = _Hidden(graph, outcomes, memories)
+    found = _HiddenTexts(graph, outcomes, memories)
     shown = [one.pk for one in versions if one.hidden_at is None]
     if newly or shown or any(one.hidden_at is None for one in memories):
         _hide_rows(user, found, versions, leaving=leaving)
@@ -100,7 +100,7 @@ def _hide(
 
 def _hide_rows(
     user: User,
-    found: _Hidden,
+    found: _HiddenTexts,
     versions: Sequence[MemoryVersion],
     *,
     leaving: Collection[int],
@@ -125,7 +125,9 @@ def _hide_rows(
     memory_erasure.blank_questions(user=user, public_ids=named)
 
 
-def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
+def derive(
+    *, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int = 200
+) -> DerivationResult:
     """Erase or re-derive up to `limit` memories, and all memories that were made from them.
 
     These are the memories in `gone`, and the memories with a source that matches `lost_sources`.
@@ -136,13 +138,13 @@ def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int 
     sources = Source.everything.filter(lost_sources | Q(memory__in=left), user=user)
     touched = sorted({*sources.values_list("memory", flat=True).distinct(), *left})
     if not touched:
-        return Derived(Counter(), more=False)
+        return DerivationResult(Counter(), more=False)
     now = touched[:limit]
     about, going = lost_sources & Q(memory__in=now), left.intersection(now)
     newly = bool(_hide_sources(user, about, going))
     found = _hide(user=user, lost_sources=about, gone=going, leaving=left, newly=newly)
-    erased = _apply(user, found.graph, found.outcomes, gone=left) if found else Counter()
-    return Derived(erased, more=len(touched) > limit)
+    erased = _apply_outcomes(user, found.graph, found.outcomes, gone=left) if found else Counter()
+    return DerivationResult(erased, more=len(touched) > limit)
 
 
 def keep_as_own(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
@@ -176,8 +178,8 @@ def keep_as_own(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
     return len({memory for _, memory in rows})
 
 
-def _apply(
-    user: User, graph: Graph, outcomes: Mapping[int, Outcome], *, gone: Collection[int]
+def _apply_outcomes(
+    user: User, graph: Graph, outcomes: Mapping[int, VersionOutcome], *, gone: Collection[int]
 ) -> Counter[str]:
     memory_ids = [memory.pk for memory in graph.memories]
     changed = {
@@ -207,7 +209,7 @@ def _apply(
 def _derive_kept(
     user: User,
     graph: Graph,
-    changed: Mapping[int, Outcome],
+    changed: Mapping[int, VersionOutcome],
     emptied: Sequence[int],
     kept: Sequence[int],
 ) -> Counter[str]:
@@ -219,19 +221,21 @@ def _derive_kept(
     return erased
 
 
-def has_remaining_version(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
+def has_remaining_version(
+    graph: Graph, outcomes: Mapping[int, VersionOutcome], memory: int
+) -> bool:
     return any(
         not outcomes[one.id].erased and _is_open(graph, outcomes, one)
         for one in graph.by_memory[memory]
     )
 
 
-def _is_open(graph: Graph, outcomes: Mapping[int, Outcome], text: Text) -> bool:
+def _is_open(graph: Graph, outcomes: Mapping[int, VersionOutcome], text: Text) -> bool:
     return outcomes[text.id].changed or graph.versions[text.id].hidden_at is None
 
 
 def _mark_versions(
-    user: User, changed: Mapping[int, Outcome], memory_ids: Sequence[int]
+    user: User, changed: Mapping[int, VersionOutcome], memory_ids: Sequence[int]
 ) -> Counter[str]:
     now = timezone.now()
     erased = memory_erasure.erase_earlier_texts(user=user, version_ids=changed)
@@ -258,7 +262,7 @@ def _mark_versions(
     return erased + cascades.delete(sources) + cascades.delete(links)
 
 
-def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
+def _show_again(graph: Graph, outcomes: Mapping[int, VersionOutcome], memory: Memory) -> None:
     own = graph.by_memory[memory.pk]
     if not any(outcomes[one.id].changed for one in own):
         return
@@ -275,7 +279,7 @@ def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -
 
 
 def _give_text(
-    graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory, own: Sequence[Text]
+    graph: Graph, outcomes: Mapping[int, VersionOutcome], memory: Memory, own: Sequence[Text]
 ) -> None:
     standing = [
         graph.versions[one.id]

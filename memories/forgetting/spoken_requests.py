@@ -26,7 +26,7 @@ from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.requests.commands import only_asks_not_to_forget, speaks_of_forgetting
 from memories.extraction.requests.request_subjects import begins_with_stop_clause, clauses_of
-from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
+from memories.extraction.types import Extraction, ForgetRequest, TurnText, Utterance
 from memories.forgetting import memory_forgets, request_matching
 from memories.indexing import search_index
 from memories.models import Memory, MemoryVersion, Source
@@ -53,7 +53,7 @@ _COMPARED = 48  # number of most similar memories to compare with a request; eac
 
 
 @dataclass(frozen=True)
-class Asked:
+class EmbeddedRequest:
     """A request to forget and its subject.
 
     `subject` holds the words of the request that say what to forget. It is empty if the request has
@@ -67,7 +67,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class ForgetMatches:
     """The memories that the requests may mean, most probable first, and messages that state them.
 
     `is_plain` is True if each request clearly means one memory and no other memory is similar.
@@ -85,7 +85,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ForgetOutcome:
     """The outcome of a request to forget: a status and public ids, but no text.
 
     `status` is FORGOTTEN (the operation `op_id` erases the memories in `memory_ids`, while the
@@ -104,7 +104,7 @@ class Outcome:
     also_ids: Sequence[str] = ()
 
     @classmethod
-    def from_payload(cls, payload: Mapping[str, Any]) -> Outcome:
+    def from_payload(cls, payload: Mapping[str, Any]) -> ForgetOutcome:
         """Return the outcome that `as_payload` stored."""
         return cls(**payload)
 
@@ -129,7 +129,7 @@ class Outcome:
         asks = self.status == NEEDS_CHOICE and bool(self.memory_ids)
         return UNSURE if asks and set(self.likely_ids).isdisjoint(self.memory_ids) else self.status
 
-    def with_request(self, message: Message) -> Outcome:
+    def with_request(self, message: Message) -> ForgetOutcome:
         """Return a copy to which the message that contains the request is added, as a likely one.
 
         That message repeats what is to be forgotten.
@@ -142,20 +142,20 @@ class Outcome:
         return replace(self, message_ids=ids, likely_ids=likely)
 
 
-def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
+def prepare(requests: Sequence[ForgetRequest]) -> list[EmbeddedRequest]:
     """Embed the subjects of the requests. Call this function outside a transaction."""
     return [_prepared(one) for one in requests]
 
 
-def _prepared(request: ForgetRequest) -> Asked:
+def _prepared(request: ForgetRequest) -> EmbeddedRequest:
     about = request.about
     if not about:
-        return Asked(request, None)
+        return EmbeddedRequest(request, None)
     subject = ", ".join(clauses_of(about, whole=about == request.quote))
-    return Asked(request, search_index.embed([subject or about])[0], subject)
+    return EmbeddedRequest(request, search_index.embed([subject or about])[0], subject)
 
 
-def asked_in(text: str) -> list[Asked]:
+def asked_in(text: str) -> list[EmbeddedRequest]:
     """Return the requests to forget that a message contains, with embedded subjects.
 
     Call this function outside a transaction.
@@ -167,7 +167,7 @@ def asks_to_forget(text: str) -> bool:
     return bool(_requests_in(text))
 
 
-def requests_of_api_text(about: str) -> list[Asked]:
+def requests_of_api_text(about: str) -> list[EmbeddedRequest]:
     """Return the requests to forget in a text that an API client sent, with embedded subjects.
 
     The text may be a request ("forget that …") or only a subject ("coffee"). Unlike a chat message,
@@ -185,7 +185,7 @@ def requests_of_api_text(about: str) -> list[Asked]:
     return prepare([replace(one, in_words=True) for one in found] or [whole])
 
 
-def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
+def says_nothing_else(text: str, asked: Sequence[EmbeddedRequest]) -> bool:
     """Return True if the message consists only of its requests to forget."""
     rest = text
     for one in asked:
@@ -200,20 +200,20 @@ def _requests_in(text: str) -> Sequence[ForgetRequest]:
 def extract_without_context(text: str) -> Extraction:
     """Run the bundled extractor on a message alone, without earlier messages as context."""
     now = timezone.localtime()
-    said = TurnText(user=Said(text, now), assistant=Said("", now))
+    said = TurnText(user=Utterance(text, now), assistant=Utterance("", now))
     return language_steps.bundled_extractor().extract(said)
 
 
 def carry_out_requests(
     run: Run, *, user: User, turn: Turn, extraction: Extraction
-) -> Outcome | None:
+) -> ForgetOutcome | None:
     """Carry out a turn's requests to forget, and return the outcome.
 
     Return None if the turn has no such request. The chat carries out requests before the answer is
     written; in that case, return the outcome that is stored in the operation's payload.
     """
     if told := run.payload.get("forget"):
-        return Outcome.from_payload(told)
+        return ForgetOutcome.from_payload(told)
     if not extraction.forget:
         return None
     asked = prepare(extraction.forget)
@@ -227,12 +227,12 @@ def carry_out_requests(
 
 
 def find(
-    asked: Sequence[Asked],
+    asked: Sequence[EmbeddedRequest],
     *,
     user: User,
     conversation: Conversation | None = None,
     before: int = 0,
-) -> Found:
+) -> ForgetMatches:
     """Return the memories that the requests may mean, with the messages that state them.
 
     A bare "forget that" means the memories learned from the previous turn.
@@ -258,23 +258,25 @@ def find(
     meant = {one.pk for one in memories}
     also = {one.pk: one for found in each for one in found.also if plain and one.pk not in meant}
     told_by = list(messages.values())
-    return Found(memories, told_by, plain, likely, set(of_likely), list(also.values()))
+    return ForgetMatches(memories, told_by, plain, likely, set(of_likely), list(also.values()))
 
 
-def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
+def answer(
+    found: ForgetMatches, *, user: User, requested_by_key: int | None = None
+) -> ForgetOutcome:
     """Forget the memories if the requests are clear; otherwise return the options for the user.
 
     This function runs in the caller's transaction. Raise `NotFound` if none of the memories to
     forget exists any more.
     """
     if not found.memories and not found.messages:
-        return Outcome()
+        return ForgetOutcome()
     memories = [one.public_id for one in found.memories]
     messages = [one.public_id for one in found.messages]
     likely = [one.public_id for one in found.memories if one.pk in found.likely]
     likely += [one.public_id for one in found.messages if one.pk in found.likely_messages]
     if not found.is_plain:
-        return Outcome(NEEDS_CHOICE, memories, messages, likely_ids=likely)
+        return ForgetOutcome(NEEDS_CHOICE, memories, messages, likely_ids=likely)
     operation = memory_forgets.forget_memories(
         user=user,
         memories=found.memories,
@@ -283,14 +285,14 @@ def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> 
         said_in=[one.pk for one in found.messages],
     )
     also = [one.public_id for one in found.also]
-    return Outcome(FORGOTTEN, memories, messages, operation.public_id, likely, also)
+    return ForgetOutcome(FORGOTTEN, memories, messages, operation.public_id, likely, also)
 
 
-def _find_meant(asked: Asked, user: User) -> Found:
+def _find_meant(asked: EmbeddedRequest, user: User) -> ForgetMatches:
     assert asked.vector is not None
     about, subject = asked.request.about, asked.subject
     if not subject:
-        return Found(_latest(user))
+        return ForgetMatches(_latest(user))
     floor = max(_NEAR, settings.SIMILARITY_GATE)
     concepts = query.asked_about(subject)
     met = similar_memories.find_request_matches(
@@ -316,17 +318,17 @@ def _find_meant(asked: Asked, user: User) -> Found:
         return _clear_match_or_choices(asked, plain, read, user, judged, likely)
     others = [one.pk for one in request_matching.possible_matches(ranked) if one.pk not in likely]
     others += [one.pk for one in unread]
-    return Found(_rows(user, [*likely, *others]), likely=likely)
+    return ForgetMatches(_rows(user, [*likely, *others]), likely=likely)
 
 
 def _clear_match_or_choices(
-    asked: Asked,
+    asked: EmbeddedRequest,
     plain: RequestMatch,
     read: Sequence[RequestMatch],
     user: User,
     judged: Mapping[int, float],
     likely: Collection[int],
-) -> Found:
+) -> ForgetMatches:
     """Return the clear match, unless the request asks for everything about it and more is found.
 
     In that case, return a list to choose from: the match, the memories that contain a word that the
@@ -347,8 +349,8 @@ def _clear_match_or_choices(
     known = {one.pk for one in rows}
     others = [one for one in _from_same_messages(user, rows, later=is_wide) if one.pk not in known]
     if is_wide and (naming or others):
-        return Found([*rows, *others], likely={plain.pk, *likely})
-    return Found(rows, is_plain=True, likely={plain.pk}, also=others)
+        return ForgetMatches([*rows, *others], likely={plain.pk, *likely})
+    return ForgetMatches(rows, is_plain=True, likely={plain.pk}, also=others)
 
 
 def _from_same_messages(user: User, memories: Sequence[Memory], *, later: bool) -> list[Memory]:
@@ -467,7 +469,7 @@ def _own_message(message: int | None, question: int | None, reply: int | None) -
 
 def _learned_from_previous_turn(
     user: User, conversation: Conversation | None, *, before: int
-) -> Found:
+) -> ForgetMatches:
     """Return the memories learned from the previous turn.
 
     If the turn is still queued for learning, return its message instead.
@@ -477,14 +479,14 @@ def _learned_from_previous_turn(
     )
     turn = turns.select_related("user_message").order_by("-user_message__number").first()
     if conversation is None or turn is None:
-        return Found()
+        return ForgetMatches()
     sources = list(Source.objects.filter(user=user, turn=turn).select_related("memory"))
     memories = list({one.memory_id: one.memory for one in sources if one.memory}.values())
     if not memories:
-        return Found(messages=[] if turn.extracted_at else [turn.user_message])
+        return ForgetMatches(messages=[] if turn.extracted_at else [turn.user_message])
     plain = turn.extracted_at is not None and len(memories) == 1
     plain = plain and _says_nothing_else(turn, memories[0], sources)
-    return Found(memories, is_plain=plain, likely={one.pk for one in memories})
+    return ForgetMatches(memories, is_plain=plain, likely={one.pk for one in memories})
 
 
 def _says_nothing_else(turn: Turn, memory: Memory, sources: Sequence[Source]) -> bool:

@@ -131,7 +131,7 @@ def send_changes(user_id: int, *, then: Callable[[int], object] | None = None) -
             changes = _pending(user_id)
             if not changes:
                 return erased
-            deleted = _apply(user_id, changes)
+            deleted = _send_batch(user_id, changes)
             with as_system():
                 statements.rows(
                     "DELETE FROM memories_vectorchange WHERE id = ANY(%s::bigint[])",
@@ -158,7 +158,7 @@ def _pending(user_id: int) -> Sequence[_Change]:
     return [(pk, space, kind, target, vector) for pk, space, kind, target, vector in found]
 
 
-def _apply(user_id: int, changes: Sequence[_Change]) -> int:
+def _send_batch(user_id: int, changes: Sequence[_Change]) -> int:
     """Apply changes to Milvus, and return how many vectors Milvus deleted.
 
     Changes in an embedding space without a collection in Milvus are ignored.

@@ -28,10 +28,10 @@ from memories.extraction.corrections.corrected_messages import (
     without_old_value,
 )
 from memories.extraction.masking import ADDED_DATE, screen
-from memories.extraction.types import Candidate, Said, TurnText, Verdict
+from memories.extraction.types import Candidate, TurnText, Utterance, Verdict
 from memories.indexing import search_index
 from memories.learning import memory_flush, turn_learning
-from memories.learning.memory_flush import Proposed
+from memories.learning.memory_flush import ProposedCandidate
 from memories.learning.proposal_ids import SignedIds
 from memories.models import (
     Kind,
@@ -65,7 +65,7 @@ _EDITS = SignedIds("edit_", salt="memories.told")
 
 
 @dataclass(frozen=True)
-class ToldChange:
+class PreviewedChange:
     """A change that a sentence would make to the memories.
 
     `old` is the known text that the sentence was compared with, and `new` is the text to keep.
@@ -96,7 +96,7 @@ class ToldChange:
         return self.verdict in (Verdict.REPLACE, Verdict.MERGE)
 
 
-def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChange]:
+def preview_changes(text: str, *, user: User, about: str = "") -> list[PreviewedChange]:
     """Return what a sentence would change in the memories, without changing anything.
 
     `about` is the public id of the memory under which the sentence was typed. The sentence replaces
@@ -147,7 +147,7 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
 
 def _change_of(
     about: str, text: str, candidates: Sequence[Candidate], *, user: User
-) -> tuple[ToldChange | None, Sequence[Candidate]]:
+) -> tuple[PreviewedChange | None, Sequence[Candidate]]:
     """Return the change that a sentence makes to the memory under which it was typed.
 
     Also return the statements of the sentence that don't replace the memory. If only some
@@ -180,7 +180,7 @@ def _without_dates(text: str) -> str:
     return " ".join(ADDED_DATE.sub("", text).split())
 
 
-def _told(memory: Memory, new: str, *, user: User, doubt: str = "") -> ToldChange:
+def _told(memory: Memory, new: str, *, user: User, doubt: str = "") -> PreviewedChange:
     return _exact(new, user=user, memory=memory.public_id, old=memory.content, doubt=doubt)
 
 
@@ -210,7 +210,7 @@ def _shares_words(text: str, known: str) -> bool:
     return not segment.content_terms(text).isdisjoint(segment.terms(known))
 
 
-def _doubted_overwriting(change: ToldChange, kind: str) -> ToldChange:
+def _doubted_overwriting(change: PreviewedChange, kind: str) -> PreviewedChange:
     if change.overwrites and kind == Kind.CONSTRAINT:
         return replace(change, doubt="constraint")
     lost = set(segment.terms(change.old)) - set(segment.terms(change.new))
@@ -218,7 +218,7 @@ def _doubted_overwriting(change: ToldChange, kind: str) -> ToldChange:
     return replace(change, doubt="longer") if change.overwrites and is_longer else change
 
 
-def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChange:
+def _doubted(change: PreviewedChange, text: str, *, is_understood: bool) -> PreviewedChange:
     """Mark a change as unsure if the sentence may mean something else.
 
     A SKIP is sure only if the memory contains all words of the sentence, and either both deny
@@ -236,8 +236,8 @@ def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChang
 
 
 def exact_changes(
-    text: str, changes: Sequence[ToldChange], *, user: User, about: str = ""
-) -> list[ToldChange]:
+    text: str, changes: Sequence[PreviewedChange], *, user: User, about: str = ""
+) -> list[PreviewedChange]:
     """Return changes that keep the sentence as typed, as a new memory or in place of a memory.
 
     `about` is the public id of the memory under which the sentence was typed. The changes are
@@ -259,9 +259,11 @@ def exact_changes(
     return [_exact(new, user=user, memory=memory, old=old) for memory, old in [*offered, ("", "")]]
 
 
-def _exact(new: str, *, user: User, memory: str, old: str, doubt: str = "unsure") -> ToldChange:
+def _exact(
+    new: str, *, user: User, memory: str, old: str, doubt: str = "unsure"
+) -> PreviewedChange:
     id = _EDITS.make({"memory": memory, "old": old, "new": new}, user=user)
-    return ToldChange(id, Verdict.REPLACE if memory else Verdict.ADD, new, old, memory, doubt)
+    return PreviewedChange(id, Verdict.REPLACE if memory else Verdict.ADD, new, old, memory, doubt)
 
 
 def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast | Renaming, Memory, str]]:
@@ -314,7 +316,9 @@ def related_memories(text: str, *, user: User, without: Collection[str]) -> list
     return [one for one in best if one.public_id not in without][:_MOST_RELATED]
 
 
-def _edit_of(contrast: Contrast | Renaming, memory: Memory, new: str, *, user: User) -> ToldChange:
+def _edit_of(
+    contrast: Contrast | Renaming, memory: Memory, new: str, *, user: User
+) -> PreviewedChange:
     is_guess = not contrast.wrong and memory.kind == Kind.CONSTRAINT
     return _told(memory, new, user=user, doubt="constraint" if is_guess else "")
 
@@ -366,20 +370,20 @@ def _keep_edit(prepared: tuple[Memory, Edit] | Prepared, *, user: User) -> Memor
 
 def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
     now = timezone.now().astimezone(zone)
-    found = turn_learning.extract(TurnText(Said(text, now), Said("", now)))
+    found = turn_learning.extract(TurnText(Utterance(text, now), Utterance("", now)))
     if found.not_to_keep:
         return []
     return [replace(one, explicit=True) for one in found.candidates if one.quoted_role == "user"]
 
 
-def _change(candidate: Candidate, *, user: User) -> ToldChange:
+def _change(candidate: Candidate, *, user: User) -> PreviewedChange:
     arbitrated, draft = _compare(candidate, user=user)
     decision = arbitrated.decision
     new = (decision.content or draft.content) if arbitrated.target else draft.content
-    id, known = Proposed(candidate).signed(user), arbitrated.target
+    id, known = ProposedCandidate(candidate).signed(user), arbitrated.target
     if known is None or decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH):
-        return ToldChange(id, decision.verdict, new)
-    change = ToldChange(id, decision.verdict, new, known.content, known.id)
+        return PreviewedChange(id, decision.verdict, new)
+    change = PreviewedChange(id, decision.verdict, new, known.content, known.id)
     return _doubted_overwriting(change, known.kind)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from conversations import selectors
-from conversations.models import Message, Role, ToldAs, Turn, Withheld
+from conversations.models import Message, MessageTime, Role, Turn, Withheld
 from foundation.database.statements import Sql
 from memories import language_steps
 from memories.extraction import masking
@@ -251,9 +251,9 @@ def told_at(message: Message) -> datetime | None:
     For an imported message, this is the time at which the message was said; for any other message,
     the time at which the message was recorded.
     """
-    if message.told == ToldAs.UNDATED:
+    if message.told == MessageTime.UNDATED:
         return None
-    return message.created_at if message.told == ToldAs.DATED else message.recorded_at
+    return message.created_at if message.told == MessageTime.DATED else message.recorded_at
 
 
 def _provenance(text: str, ids: Iterable[str], at: datetime | None) -> Provenance:

@@ -29,7 +29,7 @@ from foundation.database.statements import Sql
 from foundation.errors import Invalid
 from foundation.text import shingles
 from memories.extraction.masking import screen
-from memories.extraction.types import Candidate, Said, TurnText
+from memories.extraction.types import Candidate, TurnText, Utterance
 from memories.files import daily_notes
 from memories.forgetting.tombstones import Provenance
 from memories.indexing import search_index
@@ -51,7 +51,7 @@ _NUMBERS = ("importance", "confidence")
 
 
 @dataclass(frozen=True)
-class GivenMessage:
+class CallerMessage:
     """A message that the caller is about to drop.
 
     `reference` is our id or the caller's id of the message; it is "" if only the text is known.
@@ -64,7 +64,7 @@ class GivenMessage:
 
 
 @dataclass(frozen=True)
-class Proposed:
+class ProposedCandidate:
     """A candidate, with its source: a recorded turn, or the caller's message at `index`.
 
     `through` is the number of the last message that was read in this flush, or 0 if the caller gave
@@ -100,14 +100,14 @@ class Proposed:
 
 
 @dataclass(frozen=True)
-class Flushed:
+class FlushResult:
     """The result of the first stage of a flush.
 
     `tokens` counts the tokens of messages that weren't flushed before; `through` is the number of
     the last message that was read, or 0 if the caller gave the messages.
     """
 
-    proposed: Sequence[Proposed]
+    proposed: Sequence[ProposedCandidate]
     tokens: int
     conversation: int
     through: int = 0
@@ -123,7 +123,7 @@ class _Piece:
 
     text: TurnText
     turn: Turn | None = None
-    given: tuple[GivenMessage, ...] = ()
+    given: tuple[CallerMessage, ...] = ()
     index: int = 0
 
     def provenance(self, one: Candidate) -> Provenance:
@@ -134,8 +134,8 @@ class _Piece:
 
 
 def propose(
-    *, user: User, conversation: Conversation, given: Sequence[GivenMessage] | None, least: int = 0
-) -> Flushed:
+    *, user: User, conversation: Conversation, given: Sequence[CallerMessage] | None, least: int = 0
+) -> FlushResult:
     """Return candidates from the given messages or, if `given` is None, from unflushed turns.
 
     At most `_AT_ONCE` unflushed turns are read, and none if their messages have fewer than `least`
@@ -146,7 +146,7 @@ def propose(
         own = users.settings_of(user)
         waiting = _tokens(user, conversation)
         if not own.longterm_enabled or (given is None and waiting < least):
-            return Flushed((), waiting, conversation.pk)
+            return FlushResult((), waiting, conversation.pk)
         zone = zoneinfo.ZoneInfo(own.timezone)
         if given is None:
             pieces = _pieces_of_turns(_turns(user, conversation), zone=zone)
@@ -162,7 +162,7 @@ def propose(
             for one, piece in found
             if learnability.may_learn(one, piece.provenance(one), user=user)
         ]
-    return Flushed(proposed, waiting, conversation.pk, through)
+    return FlushResult(proposed, waiting, conversation.pk, through)
 
 
 def _candidates(pieces: Sequence[_Piece]) -> Iterator[tuple[Candidate, _Piece]]:
@@ -173,7 +173,7 @@ def _candidates(pieces: Sequence[_Piece]) -> Iterator[tuple[Candidate, _Piece]]:
         yield from ((one, piece) for one in extraction.candidates)
 
 
-def decode_returned_candidates(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
+def decode_returned_candidates(candidates: Sequence[Any], *, user: User) -> list[ProposedCandidate]:
     """Verify and decode candidates that a caller sends back, as ids or as ids with edits.
 
     Raise `Invalid` if an id isn't ours, is too old or belongs to another user, or if an edit is
@@ -182,7 +182,7 @@ def decode_returned_candidates(candidates: Sequence[Any], *, user: User) -> list
     return [_verify(one, place, user=user) for place, one in enumerate(candidates)]
 
 
-def _verify(given: Any, place: int, *, user: User) -> Proposed:
+def _verify(given: Any, place: int, *, user: User) -> ProposedCandidate:
     edits: Mapping[str, Any] = given if isinstance(given, dict) else {}
     id = edits.get("id") if edits else given
     told = _IDS.verified(id, user=user, refusal=partial(_invalid, place))
@@ -192,7 +192,7 @@ def _verify(given: Any, place: int, *, user: User) -> Proposed:
         **{**kept, "tags": tuple(kept["tags"]), "reasons": tuple(kept["reasons"])},
         occurred_at=datetime.fromisoformat(at) if at else None,
     )
-    return Proposed(_edited(candidate, edits, place), **told)
+    return ProposedCandidate(_edited(candidate, edits, place), **told)
 
 
 def _edited(candidate: Candidate, edits: Mapping[str, Any], place: int) -> Candidate:
@@ -215,18 +215,18 @@ def _invalid(place: int, message: str) -> Invalid:
 
 def _proposed(
     one: Candidate, piece: _Piece, *, through: int, conversation: Conversation
-) -> Proposed:
+) -> ProposedCandidate:
     own = one.quoted_role == "user"
     if piece.turn is None:
         provenance = piece.provenance(one)
-        return Proposed(
+        return ProposedCandidate(
             one,
             index=piece.index if own else piece.index + 1,
             said=provenance.said,
             at=provenance.at.isoformat() if provenance.at else "",
         )
     message = piece.turn.user_message if own else piece.turn.assistant_message
-    return Proposed(
+    return ProposedCandidate(
         one,
         turn=piece.turn.public_id,
         message=message.public_id,
@@ -264,7 +264,7 @@ def _pieces_of_turns(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[
 def _pieces_of_given(
     user: User,
     conversation: Conversation,
-    given: Sequence[GivenMessage],
+    given: Sequence[CallerMessage],
     *,
     zone: zoneinfo.ZoneInfo,
 ) -> list[_Piece]:
@@ -291,8 +291,8 @@ def _pieces_of_given(
 
 
 def _readable(
-    user: User, conversation: Conversation, rest: Sequence[tuple[int, GivenMessage]]
-) -> list[tuple[int, GivenMessage]]:
+    user: User, conversation: Conversation, rest: Sequence[tuple[int, CallerMessage]]
+) -> list[tuple[int, CallerMessage]]:
     own = Message.objects.filter(user=user, conversation=conversation)
     apart = learnability.withheld_among(own).values_list("role", "content")
     texts = {(role, shingles.normalise(content)) for role, content in apart}
@@ -301,7 +301,7 @@ def _readable(
     for message in own.filter(Q(public_id__in=ids) | Q(external_id__in=ids)):
         there |= {message.public_id: message, message.external_id: message}
 
-    def is_read(one: GivenMessage) -> bool:
+    def is_read(one: CallerMessage) -> bool:
         if (message := there.get(one.reference)) and learnability.is_withheld(message):
             return False
         if learnability.asks_not_to_keep(one.content, role=one.role):
@@ -317,23 +317,23 @@ def _readable(
 
 
 def _pieces_of_unrecorded(
-    user: User, rest: Sequence[tuple[int, GivenMessage]], *, zone: zoneinfo.ZoneInfo
+    user: User, rest: Sequence[tuple[int, CallerMessage]], *, zone: zoneinfo.ZoneInfo
 ) -> list[_Piece]:
     now, block = timezone.now().astimezone(zone), turn_context.recently_shown(user.pk)
     said = [
-        Said(
+        Utterance(
             turn_context.without_our_block(one.content), one.at.astimezone(zone) if one.at else now
         )
         for _, one in rest
     ]
     pieces: list[_Piece] = []
-    before: list[Said] = []
+    before: list[Utterance] = []
     for n, (place, one) in enumerate(rest):
         if one.role != Role.USER:
             continue
         answers = [other for _, other in rest[n + 1 : n + 2] if other.role != one.role]
         earlier = said[n - 1].text if n and rest[n - 1][1].role == Role.ASSISTANT else ""
-        reply = said[n + 1] if answers else Said("", now)
+        reply = said[n + 1] if answers else Utterance("", now)
         turn = TurnText(said[n], reply, before_assistant=earlier, known_block=block)
         turn = turn.following(before)
         pieces.append(_Piece(turn, given=(one, *answers), index=place))
@@ -351,7 +351,7 @@ class ReadyCandidate:
     `draft` is None if the text was only a secret.
     """
 
-    proposed: Proposed
+    proposed: ProposedCandidate
     draft: Draft | None
 
 
@@ -370,7 +370,7 @@ class WrittenCandidate:
     note: str | None = None
 
 
-def prepare_candidates(proposed: Sequence[Proposed]) -> list[ReadyCandidate]:
+def prepare_candidates(proposed: Sequence[ProposedCandidate]) -> list[ReadyCandidate]:
     """Mask secrets in the candidates and embed their texts.
 
     Call this function outside a transaction. Raise `ProviderError` if embedding fails.
@@ -404,7 +404,7 @@ def mark_as_read(conversation: int, *, through: int, user: User) -> None:
     )
 
 
-def _prepared(proposed: Proposed) -> ReadyCandidate:
+def _prepared(proposed: ProposedCandidate) -> ReadyCandidate:
     screened = screen(proposed.candidate.content.strip())
     if screened.drop:
         return ReadyCandidate(proposed, None)
@@ -440,7 +440,7 @@ def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     return _append_note(decided, draft.content, user=user, turn=text.turn)
 
 
-def _text_of(proposed: Proposed, *, user: User) -> SourceText | None:
+def _text_of(proposed: ProposedCandidate, *, user: User) -> SourceText | None:
     """Return the candidate's source text, or None if its turn no longer exists."""
     if proposed.turn:
         where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"

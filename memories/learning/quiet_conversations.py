@@ -209,7 +209,7 @@ def _learn(run: Run, user: User, session: Session, found: JointCandidate) -> Dec
     with as_user(user):
         project = turn_context.project_of(turn)
     text = turn_learning.text_of_turn(turn, user=user, project=project, others=others)
-    return turn_learning.learn_one(run, turn_learning.prepare(found.candidate, text))
+    return turn_learning.learn_candidate(run, turn_learning.prepare(found.candidate, text))
 
 
 def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:

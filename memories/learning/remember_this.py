@@ -16,7 +16,7 @@ from conversations.models import Message, Turn
 from foundation.errors import Invalid
 from memories import language_steps
 from memories.extraction import masking
-from memories.extraction.types import Said, TurnText
+from memories.extraction.types import TurnText, Utterance
 from memories.models import (
     Arbitration,
     Kind,
@@ -71,7 +71,9 @@ def propose(message: Message, span: Span) -> Proposal:
     if masking.says_nothing_but_secrets(text):
         return Proposal("", Kind.FACT, (), redacted=True)
     now = timezone.localtime(message.created_at)
-    found = language_steps.bundled_extractor().extract(TurnText(Said(text, now), Said("", now)))
+    found = language_steps.bundled_extractor().extract(
+        TurnText(Utterance(text, now), Utterance("", now))
+    )
     own = [one for one in found.candidates if one.quoted_role == "user"]
     tags = dict.fromkeys(tag for one in own for tag in one.tags)
     kind = own[0].kind if own else direct_writes.kind_of(text)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Learning, Message
 from foundation.database import statements
-from memories.extraction.types import Candidate, Extraction, Said, TurnText
+from memories.extraction.types import Candidate, Extraction, TurnText, Utterance
 from memories.forgetting import spoken_requests
 from memories.learning import learnability, memory_flush, turn_context, turn_learning
 from memories.learning.turn_learning import SourceText
@@ -147,8 +147,8 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
     with as_user(user):
         zone = ZoneInfo(users.settings_of(user).timezone)
         block = turn_context.recently_shown(user.pk)
-    said = Said(line.text, line.created_at.astimezone(zone))
-    text = TurnText(user=said, assistant=Said("", said.spoken_at), known_block=block)
+    said = Utterance(line.text, line.created_at.astimezone(zone))
+    text = TurnText(user=said, assistant=Utterance("", said.spoken_at), known_block=block)
     extraction = turn_learning.extract(text)
     decided = turn_learning.learn_all(
         run,

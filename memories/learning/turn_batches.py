@@ -15,7 +15,7 @@ from django.db import OperationalError
 
 from foundation.database import statements
 from memories.extraction.types import Extraction
-from memories.forgetting.spoken_requests import Outcome
+from memories.forgetting.spoken_requests import ForgetOutcome
 from memories.indexing import search_index
 from memories.learning import turn_learning
 from memories.learning.turn_context import LoadedTurn, RolePlays
@@ -58,13 +58,13 @@ def learn(
     try:
         with run.applying(user):
             statements.rows(_LOCK_TIMEOUT)
-            return _apply(run, lessons, drafts, user=user, held=lock_queued(queued))
+            return _learn_drafts(run, lessons, drafts, user=user, held=lock_queued(queued))
     except OperationalError:
         return None
 
 
 def result_of(
-    decided: Sequence[Decided], extraction: Extraction, *, forget: Outcome | None = None
+    decided: Sequence[Decided], extraction: Extraction, *, forget: ForgetOutcome | None = None
 ) -> dict[str, Any]:
     """Return the result to store in an operation that learned from a turn.
 
@@ -119,7 +119,7 @@ def _embed_lessons(lessons: Sequence[_Lesson], *, user: User) -> list[list[Candi
     ]
 
 
-def _apply(
+def _learn_drafts(
     run: Run,
     lessons: Sequence[_Lesson],
     drafts: Sequence[Sequence[CandidateDraft]],
@@ -131,7 +131,7 @@ def _apply(
     for lesson, candidates in zip(lessons, drafts, strict=True):
         if lesson.operation is None or lesson.operation in held:
             run.switch_to(lesson.operation)
-            decided = [turn_learning.decide_here(one) for one in candidates]
+            decided = [turn_learning.arbitrate_and_apply(one) for one in candidates]
             turn_learning.mark_processed(user, lesson.loaded.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
             turn_learning.share_earlier_texts(lesson.extraction.undecided, decided, user=user)

@@ -14,7 +14,7 @@ from conversations.models import Message, Role, Turn
 from foundation.database import statements
 from foundation.database.statements import Sql
 from memories.extraction import masking
-from memories.extraction.types import FARTHEST, PRECEDING, RolePlay, Said, TurnText
+from memories.extraction.types import FARTHEST, PRECEDING, RolePlay, TurnText, Utterance
 from memories.files.block_texts import words_for
 from memories.learning import learnability
 from memories.models import Project
@@ -145,7 +145,7 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
         [message.conversation_id, message.number, _BEFORE, _ASKED],
     )
     said, block = said_in(message, zone), recently_shown(message.user_id)
-    text = TurnText(said, Said("", said.spoken_at), known_block=block)
+    text = TurnText(said, Utterance("", said.spoken_at), known_block=block)
     return _with_earlier(
         text, [statements.instance(Message, values) for values in found], zone=zone
     )
@@ -181,9 +181,9 @@ class RolePlays:
     """
 
     def __init__(self) -> None:
-        self._began: Said | None = None
+        self._began: Utterance | None = None
 
-    def note(self, said: Said, role_play: str) -> None:
+    def note(self, said: Utterance, role_play: str) -> None:
         """Record whether a message that was just processed began or ended a role play."""
         if role_play:
             self._began = said if role_play == RolePlay.BEGINS else None
@@ -212,9 +212,9 @@ def texts_in_order(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[Tu
     return texts
 
 
-def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
+def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Utterance:
     text = without_our_block(message.content)
-    return Said(text, message.created_at.astimezone(zone), message.speaker)
+    return Utterance(text, message.created_at.astimezone(zone), message.speaker)
 
 
 def recently_shown(user_id: int) -> str:

@@ -17,7 +17,7 @@ from conversations.models import Episode, Learning, Turn
 from foundation.database import cascades, statements
 from foundation.providers.base import Vectors
 from memories import language_steps
-from memories.extraction.types import Candidate, Extraction, Known, TurnText
+from memories.extraction.types import Candidate, Extraction, KnownMemory, TurnText
 from memories.extraction.wording.languages import ANSWERS
 from memories.forgetting.tombstones import Provenance
 from memories.indexing import earlier_texts, search_index
@@ -182,8 +182,8 @@ def learn_all(
             then()
         return []
     drafts = [prepare(one, text) for one in candidates]
-    decided = [learn_one(run, one) for one in drafts[:-1]]
-    return [*decided, learn_one(run, drafts[-1], then=then)]
+    decided = [learn_candidate(run, one) for one in drafts[:-1]]
+    return [*decided, learn_candidate(run, drafts[-1], then=then)]
 
 
 def share_earlier_texts(
@@ -246,7 +246,7 @@ def _nothing() -> None:
     pass
 
 
-def learn_one(
+def learn_candidate(
     run: Run, one: CandidateDraft, *, then: Callable[[], None] = _nothing
 ) -> Decided | None:
     """Decide on the candidate, and apply it together with `then` in one transaction.
@@ -256,7 +256,7 @@ def learn_one(
     user = one.text.user
     if language_steps.are_steps_local():
         with run.applying(user):
-            decided = decide_here(one)
+            decided = arbitrate_and_apply(one)
             then()
         return decided
     with as_user(user):
@@ -266,12 +266,12 @@ def learn_one(
     with run.applying(user):
         # The statement may have been forgotten while the model was asked.
         holds = arbitrated is not None and one.text.may_teach(one.candidate)
-        decided = _apply(one, arbitrated, merged=merged) if arbitrated and holds else None
+        decided = _apply_verdict(one, arbitrated, merged=merged) if arbitrated and holds else None
         then()
     return decided
 
 
-def decide_here(one: CandidateDraft) -> Decided | None:
+def arbitrate_and_apply(one: CandidateDraft) -> Decided | None:
     """Decide on a candidate and apply it in the open transaction.
 
     Call this function only if `are_steps_local`, so that no remote model is called.
@@ -279,17 +279,19 @@ def decide_here(one: CandidateDraft) -> Decided | None:
     arbitrated = _arbitrate(one, _find_similar(one))
     if arbitrated is None:
         return None
-    return _apply(one, arbitrated, merged=verdict_writes.merged_draft(arbitrated, one.draft))
+    return _apply_verdict(
+        one, arbitrated, merged=verdict_writes.merged_draft(arbitrated, one.draft)
+    )
 
 
-def _arbitrate(one: CandidateDraft, known: Sequence[Known] | None) -> Arbitrated | None:
+def _arbitrate(one: CandidateDraft, known: Sequence[KnownMemory] | None) -> Arbitrated | None:
     if known is None:
         return None
     decided = verdict_writes.arbitrate(one.candidate, known=known, arbiter=language_steps.arbiter())
     return decided if decided.decision.ends or not one.candidate.only_ends else None
 
 
-def _find_similar(one: CandidateDraft) -> list[Known] | None:
+def _find_similar(one: CandidateDraft) -> list[KnownMemory] | None:
     text, draft = one.text, one.draft
     if not text.may_teach(one.candidate) or text.was_decided(one.candidate):
         return None
@@ -299,7 +301,9 @@ def _find_similar(one: CandidateDraft) -> list[Known] | None:
     )
 
 
-def _apply(one: CandidateDraft, arbitrated: Arbitrated, *, merged: Draft | None) -> Decided | None:
+def _apply_verdict(
+    one: CandidateDraft, arbitrated: Arbitrated, *, merged: Draft | None
+) -> Decided | None:
     text = one.text
     source = text.hold(one.candidate)
     own = users.settings_held(text.user)

@@ -22,7 +22,7 @@ from foundation.errors import ApplicationError, ProviderError
 from memories.extraction.masking import additions_in_words
 from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
-from memories.forgetting.spoken_requests import Asked, Found
+from memories.forgetting.spoken_requests import EmbeddedRequest, ForgetMatches
 from memories.learning import change_previews
 from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
@@ -148,7 +148,7 @@ def _show(
     request: HttpRequest,
     context: dict[str, Any],
     *,
-    asked: Sequence[Asked] = (),
+    asked: Sequence[EmbeddedRequest] = (),
     status: int = 200,
 ) -> HttpResponse:
     part = "#tell" if target(request) == "tell" else ""
@@ -178,12 +178,14 @@ def _notes_on(groups: Sequence[Group], user: User) -> dict[str, Any]:
     }
 
 
-def _split_by_likelihood(asked: Sequence[Asked], user: User) -> tuple[list[Memory], list[Memory]]:
+def _split_by_likelihood(
+    asked: Sequence[EmbeddedRequest], user: User
+) -> tuple[list[Memory], list[Memory]]:
     """Return the memories that a request to forget probably means, and the other possible ones.
 
     If no memory is likely, the first list holds the `_NEAREST` most probable memories.
     """
-    found = spoken_requests.find(asked, user=user) if asked else Found()
+    found = spoken_requests.find(asked, user=user) if asked else ForgetMatches()
     memories = list(found.memories)
     first = [one for one in memories if one.pk in found.likely] or memories[:_NEAREST]
     return first, [one for one in memories if one not in first]

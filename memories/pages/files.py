@@ -19,7 +19,7 @@ from foundation.errors import ApplicationError, NotFound, Stale
 from memories.files import changes, daily_notes, file_contents, file_sync, grammar, memory_files
 from memories.files.file_edits import Done
 from memories.files.grammar import CURATED, LAYERS, BadPath, blocks_of, parse
-from memories.files.memory_files import Applied, Shown
+from memories.files.memory_files import Applied, FileState
 from memories.models import FileVersion, Kind
 from ops.models import User
 from ops.pages.base import day_of, number_of, own_transaction, person, personal_page
@@ -174,14 +174,14 @@ def _check_free(request: HttpRequest, path: str) -> None:
     memory_files.check_room_for_note(person(request), path)
 
 
-def _file(user: User, path: str) -> Shown:
+def _file(user: User, path: str) -> FileState:
     if path in LAYERS and file_contents.row_of(user, path) is None:
-        return Shown(path, "", 0, timezone.now())
+        return FileState(path, "", 0, timezone.now())
     return memory_files.read(user, path)
 
 
 def _editor(
-    request: HttpRequest, file: Shown, form: FileText, *, status: int = 200, **more: Any
+    request: HttpRequest, file: FileState, form: FileText, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     with own_transaction(request):
         context = _about(file) | {"form": form, **more}
@@ -215,7 +215,7 @@ def _base_text(request: HttpRequest, path: str, tag: str) -> str | None:
     return next((text for text in contents if file_contents.etag_of(text) == tag), None)
 
 
-def _about(file: Shown) -> dict[str, Any]:
+def _about(file: FileState) -> dict[str, Any]:
     day = file_contents.day_of(file.path)
     return {
         "file": file,

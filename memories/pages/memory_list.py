@@ -66,7 +66,7 @@ _FILTERS = ("kind", "project", "tag", "status", "origin", "days", "pinned")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListParameters:
     """The parameters in the URL of the list: search, filters, sort order and page."""
 
     values: dict[str, Any]
@@ -120,24 +120,24 @@ class Asked:
 @require_safe
 @personal_page
 def memory_list(request: HttpRequest) -> HttpResponse:
-    asked = Asked(FilterForm(request.GET).values(), request.GET.get("after", ""))
-    prepared = prepare_query(asked.query) if asked.query else None
+    params = ListParameters(FilterForm(request.GET).values(), request.GET.get("after", ""))
+    prepared = prepare_query(params.query) if params.query else None
     with own_transaction(request):
-        page, count = _page(request, asked, prepared)
+        page, count = _page(request, params, prepared)
         # Render only the results while the user types, and only the next rows while they scroll.
         part = "#found" if target(request) == "found" else _rows_part(request)
-        context = _shared(request, asked, page) | (
-            {} if part == "#rows" else _surrounding_context(request, asked, count)
+        context = _shared(request, params, page) | (
+            {} if part == "#rows" else _surrounding_context(request, params, count)
         )
         context["in_place"] = part == "#found"
         response = render(request, f"memories/memory_list.html{part}", context)
     if part == "#found":
-        response["HX-Replace-Url"] = asked.address()
+        response["HX-Replace-Url"] = params.address()
     return response
 
 
 def _page(
-    request: HttpRequest, asked: Asked, prepared: PreparedQuery | None
+    request: HttpRequest, params: ListParameters, prepared: PreparedQuery | None
 ) -> tuple[Page, int | None]:
     """Return a page of memories, and the number of matches if they were ranked (else None).
 
@@ -146,41 +146,43 @@ def _page(
     """
     user = person(request)
     if prepared is not None and own_settings(request).longterm_enabled:
-        return search_page(prepared, user=user, filters=asked.filters, after=asked.after)
-    page = memory_rows.page_of(user, asked.filters, sort=asked.values["sort"], after=asked.after)
+        return search_page(prepared, user=user, filters=params.filters, after=params.after)
+    page = memory_rows.page_of(user, params.filters, sort=params.values["sort"], after=params.after)
     return page, None
 
 
-def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
+def _shared(request: HttpRequest, params: ListParameters, page: Page) -> dict[str, Any]:
     return {
-        "asked": asked,
-        "rows": rows_of(page.rows, back=here(request) if asked.after else asked.address()),
-        "next_url": asked.address(after=page.cursor) if page.cursor else "",
+        "asked": params,
+        "rows": rows_of(page.rows, back=here(request) if params.after else params.address()),
+        "next_url": params.address(after=page.cursor) if page.cursor else "",
     }
 
 
-def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
+def _surrounding_context(
+    request: HttpRequest, params: ListParameters, found: int | None
+) -> dict[str, Any]:
     user, survey = person(request), standing_for(request).survey
     return {
-        "choices": choices_of(survey, tag=asked.values["tag"]),
+        "choices": choices_of(survey, tag=params.values["tag"]),
         "known_tags": dict.fromkeys(shown_tag(one.value) for one in survey.tags),
         "bulk_actions": bulk_actions(),
-        "total": _total(asked, found, survey.totals, user=user),
+        "total": _total(params, found, survey.totals, user=user),
         "refused": refusals_of(user)[:100].count(),
     }
 
 
-def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
+def _total(params: ListParameters, found: int | None, totals: Totals, *, user: User) -> str:
     count = totals.listed if found is None else found
-    if found is None and asked.is_narrowed:
-        count = memory_rows.count_of(user, asked.filters, most=COUNTED)
-    if found is not None or (asked.is_narrowed and not count):
+    if found is None and params.is_narrowed:
+        count = memory_rows.count_of(user, params.filters, most=COUNTED)
+    if found is not None or (params.is_narrowed and not count):
         several = _("%(count)s matches, best first") % {"count": count}
         return {0: "", 1: _("1 match")}.get(count, several)
-    if asked.is_narrowed and count > COUNTED:
+    if params.is_narrowed and count > COUNTED:
         return _("more than %(most)s memories") % {"most": floatformat(COUNTED, "0g")}
     numbers = {"shown": floatformat(count, "0g"), "used": floatformat(totals.memories, "0g")}
-    if asked.is_narrowed or totals.memories >= totals.listed:
+    if params.is_narrowed or totals.memories >= totals.listed:
         return ngettext("%(shown)s memory", "%(shown)s memories", count) % numbers
     words = ngettext(
         "%(shown)s memory, %(used)s in use", "%(shown)s memories, %(used)s of them in use", count

@@ -102,7 +102,7 @@ def _stack(
     own = own_settings(request)
     built = preview(prepared, user=user, conversation=conversation, own=own)
     layers = layers_of(built, asked=prepared.text)
-    window = _window(user, conversation, built.gathered.window)
+    window = _window(user, conversation, built.recalled.window)
     # Content that the page shows for a layer in addition to the text that the model gets.
     extras: dict[str, Sequence[Any]] = {
         "memories": missed(built, asked=prepared.text) if looked.asked else [],
@@ -241,7 +241,7 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
     left out.
     """
     sections = {one.name: one for one in built.sections}
-    by_id = {one.memory.public_id: one for one in built.gathered.memories}
+    by_id = {one.memory.public_id: one for one in built.recalled.memories}
     layers = []
     for name in _LAYERS:
         section = sections.get(name)
@@ -268,8 +268,8 @@ def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
     memories that weren't recalled. Memories of very low relevance are left out, except the first.
     """
     inside = {item.id for item in built.items}
-    trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
-    near = (*trimmed, *built.gathered.missed)[:PREVIEW_MISSES]
+    trimmed = [one for one in built.recalled.memories if one.memory.public_id not in inside]
+    near = (*trimmed, *built.recalled.missed)[:PREVIEW_MISSES]
     told = [one for place, one in enumerate(near) if not place or one.relevance >= _WORTH_TELLING]
     return [_recalled(one, asked=asked) for one in told]
 

@@ -179,7 +179,7 @@ class Reading:
     puts_right: float = 0.0
 
 
-class Readings:
+class ReadingCache:
     """A cache of the model's latest results, which uses keyed hashes as keys and stores no text.
 
     The cache helps because several steps analyse the same short text: to find secrets, the kind of
@@ -217,7 +217,7 @@ class Reader:
         self._model = model
         self._pair_layers = PairLayers(model.folder)
         self._referent_head = ReferentHead.load(model.folder)
-        self._latest = Readings()
+        self._latest = ReadingCache()
         self._unread: dict[tuple[int, int], tuple[int, int]] = {}  # by hash and length
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:

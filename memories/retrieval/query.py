@@ -114,14 +114,14 @@ class Concept:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedConcept:
     """A concept that a question asks about, with the terms for it in every language."""
 
     name: str
     words: frozenset[str]
 
 
-def asked_about(text: str) -> tuple[Asked, ...]:
+def asked_about(text: str) -> tuple[AskedConcept, ...]:
     """Return the concepts that a question asks about, in the order of `concepts.txt`."""
     plain = _spaced(segment.normalise(text))
     names = {
@@ -129,7 +129,7 @@ def asked_about(text: str) -> tuple[Asked, ...]:
         for concept in _concepts()
         if any(said in plain for said in concept.asked)
     }
-    return tuple(Asked(name, _words()[name]) for name in names)
+    return tuple(AskedConcept(name, _words()[name]) for name in names)
 
 
 def only_names_a_concept(text: str) -> bool:
@@ -138,7 +138,7 @@ def only_names_a_concept(text: str) -> bool:
     return any(plain == said.strip() for concept in _concepts() for said in concept.asked)
 
 
-def matched_concepts(concepts: Sequence[Asked], terms: Sequence[str]) -> float:
+def matched_concepts(concepts: Sequence[AskedConcept], terms: Sequence[str]) -> float:
     """Return the share (0-1) of the concepts that a text with these terms is about."""
     if not concepts or not terms:
         return 0.0
@@ -256,7 +256,7 @@ class Query:
     asks_how_many: bool = False
     asks_of_oneself: bool = False
     subject: tuple[str, ...] = ()
-    concepts: tuple[Asked, ...] = ()
+    concepts: tuple[AskedConcept, ...] = ()
 
     @property
     def sought(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _P = safe_patterns.compiled("forms")
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSecret:
     """A secret in the searched text, from `start` to `end`."""
 
     start: int
@@ -209,14 +209,14 @@ def _forms_of(detector: type[RegexBasedDetector]) -> Iterator[Form]:
 _MOST_CUTS = 8
 
 
-def by_form(text: str) -> Iterator[Found]:
+def by_form(text: str) -> Iterator[FoundSecret]:
     for form in known_forms():
         group = form.pattern.groupindex.get("s", 0)
         for match in form.pattern.finditer(text):
             start, end = match.span(group)
             end = start + len(_checked_prefix(text[start:end], form.check))
             if end > start:
-                yield Found(
+                yield FoundSecret(
                     start, _whole(text, end) if form.category == "api_key" else end, form.category
                 )
 
@@ -250,12 +250,12 @@ _HEX = safe_patterns.compile(r"(?:^|[^0-9A-Za-z])(?P<s>[0-9a-f]{32})(?:$|[^0-9A-
 _DIGEST = _P["digest"]
 
 
-def find_by_appearance(text: str) -> Iterator[Found]:
+def find_by_appearance(text: str) -> Iterator[FoundSecret]:
     """Yield passwords and keys that look unlike any other text, even without a label."""
     if not _DIGEST.search(text):
         for match in _HEX.finditer(text):
             if any(map(str.isdigit, match["s"])) and any(map(str.isalpha, match["s"])):
-                yield Found(match.start(1), match.end(1), "api_key")
+                yield FoundSecret(match.start(1), match.end(1), "api_key")
     for match in _TOKEN.finditer(text):
         token = match[0].lstrip("(\"'`[{<")
         start = match.end() - len(token)
@@ -263,9 +263,9 @@ def find_by_appearance(text: str) -> Iterator[Found]:
         if "://" in token or _MONEY.search(stripped):
             continue
         if is_password_by_itself(stripped):
-            yield Found(start, start + len(stripped), "password")
+            yield FoundSecret(start, start + len(stripped), "password")
         elif is_key_by_itself(stripped.strip(_LOOSE)) and "/" not in stripped.strip("/")[:8]:
-            yield Found(start, start + len(stripped), "api_key")
+            yield FoundSecret(start, start + len(stripped), "api_key")
 
 
 _FEWEST_WORDS = 12
@@ -286,7 +286,7 @@ def seed_words() -> frozenset[str]:
     return frozenset(word for line in words for word in ([line] if line.isascii() else line))
 
 
-def by_words(text: str) -> Iterator[Found]:
+def by_words(text: str) -> Iterator[FoundSecret]:
     """Yield runs of twelve or more BIP-39 words, which can restore a crypto wallet.
 
     Chinese characters count only if the text also contains a word such as "wallet" or "backup".
@@ -303,7 +303,7 @@ def by_words(text: str) -> Iterator[Found]:
         yield from _seeds(places, text)
 
 
-def _seeds(places: list[tuple[int, int]], text: str) -> Iterator[Found]:
+def _seeds(places: list[tuple[int, int]], text: str) -> Iterator[FoundSecret]:
     known = seed_words()
     run: list[tuple[int, int]] = []
     for start, end in [*places, (0, 0)]:
@@ -313,5 +313,5 @@ def _seeds(places: list[tuple[int, int]], text: str) -> Iterator[Found]:
         # A run that mostly repeats the same words, as in "very very …", isn't a wallet phrase.
         distinct = {text[begin:finish].lower() for begin, finish in run}
         if len(run) >= _FEWEST_WORDS and len(distinct) * 2 > len(run):
-            yield Found(run[0][0], run[-1][1], "api_key")
+            yield FoundSecret(run[0][0], run[-1][1], "api_key")
         run = []

@@ -14,7 +14,7 @@ from memories.screening.labelled.labelled_secrets import by_label, spelled_codes
 from memories.screening.labelled.unlabelled_secrets import COVER, companions, find_near_access_words
 from memories.screening.labelled.vocabulary import LabelledText
 from memories.screening.safe_patterns import Pattern
-from memories.screening.secret_forms import Found, by_form, by_words, find_by_appearance
+from memories.screening.secret_forms import FoundSecret, by_form, by_words, find_by_appearance
 from memories.screening.spelling import Folded, close_up, fold, spell_out
 from memories.screening.stand_ins import is_in_masked, is_stand_in
 
@@ -262,14 +262,14 @@ _LINE = safe_patterns.compile(r"[^\n]+")
 _LONGEST = 160
 
 
-def clauses(text: str) -> Iterator[Found]:
+def clauses(text: str) -> Iterator[FoundSecret]:
     for clause in _CLAUSES:
         if not clause.about.search(text):
             continue
         for match in clause.pattern.finditer(text):
             said = match["s"]
             if clause.category == "card" or said.isdigit() or _may_be_secret(said):
-                yield Found(match.start(1), match.end(1), clause.category)
+                yield FoundSecret(match.start(1), match.end(1), clause.category)
     yield from _described_secrets(text)
 
 
@@ -280,7 +280,7 @@ def _may_be_secret(said: str) -> bool:
     return first not in vocabulary.NO_VALUE and first not in vocabulary.FUNCTION_WORDS
 
 
-def _described_secrets(text: str) -> Iterator[Found]:
+def _described_secrets(text: str) -> Iterator[FoundSecret]:
     for line in _LINE.finditer(text):
         said = line[0].rstrip()
         if len(said) > _LONGEST or not _is_described(said):
@@ -290,7 +290,7 @@ def _described_secrets(text: str) -> Iterator[Found]:
             while start < len(said) and said[start] in " :：=是为,，?？":
                 start += 1
             if len(said) - start >= 4:
-                yield Found(line.start() + start, line.start() + len(said), "password")
+                yield FoundSecret(line.start() + start, line.start() + len(said), "password")
 
 
 def _is_described(line: str) -> bool:
@@ -314,10 +314,10 @@ _HOME = safe_patterns.compile(
 _OWN = safe_patterns.compile(r"住|家|地址|收货|寄到|送到我")
 
 
-def find_home_addresses(text: str) -> Iterator[Found]:
+def find_home_addresses(text: str) -> Iterator[FoundSecret]:
     if not _OWN.search(text):
         return
     for match in _HOME.finditer(text):
         said = match["s"]
         if any(word in said for word in "室房户元栋幢") or "号楼" in said:
-            yield Found(match.start(1), match.end(1), "address")
+            yield FoundSecret(match.start(1), match.end(1), "address")

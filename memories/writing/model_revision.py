@@ -14,7 +14,7 @@ from django.conf import settings
 from foundation.database import statements
 from foundation.providers.base import Vectors
 from memories import language_steps
-from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.extraction.types import Candidate, Decision, KnownMemory, Verdict
 from memories.indexing import search_index
 from memories.models import Arbitration, Change, Memory, MemoryStatus, Origin
 from memories.writing import memory_writes, relations, similar_memories, verdict_effects
@@ -34,7 +34,7 @@ class Written:
 
     memory: Memory
     candidate: Candidate
-    known: Sequence[Known]
+    known: Sequence[KnownMemory]
 
 
 def request_revision(memory: Memory, *, verdict: Verdict) -> None:
@@ -130,7 +130,7 @@ def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     return True
 
 
-def _unchanged(memory: Memory, target: Memory, written: Written, met: Known) -> bool:
+def _unchanged(memory: Memory, target: Memory, written: Written, met: KnownMemory) -> bool:
     same = memory.content == written.memory.content and target.content == met.content
     in_use = memory.status == target.status == MemoryStatus.ACTIVE
     return same and in_use and not memory.pinned  # the user has pinned it since it was stored
@@ -145,7 +145,7 @@ def _merge_into_target(memory: Memory, target: Memory, draft: Draft, decision: D
     verdict_effects.fold([memory], into=target)
 
 
-def _log_entry(memory: Memory, target: Memory, met: Known, decision: Decision) -> Arbitration:
+def _log_entry(memory: Memory, target: Memory, met: KnownMemory, decision: Decision) -> Arbitration:
     return verdict_effects.new_log_entry(
         decision.verdict,
         user=memory.user,

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories.extraction.arbitration.verdicts import ENDS, SAME_MATTER
-from memories.extraction.types import Known, OtherVerdict, Verdict
+from memories.extraction.types import KnownMemory, OtherVerdict, Verdict
 from memories.models import Memory, MemoryStatus, Relation, RelationKind, Source
 from memories.writing import verdict_effects
 
@@ -33,7 +33,7 @@ def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> N
     _write([row for one in others if (row := _relation(memory, *one)) is not None])
 
 
-def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
+def support(memory: Memory, supports: Sequence[str], *, known: Sequence[KnownMemory]) -> None:
     """Link a new memory to the memories that support it, with their similarity as the strength.
 
     Memories from the same message or turn don't count as support, since parts of one message
@@ -94,7 +94,7 @@ def _write(relations: Sequence[Relation]) -> None:
 
 
 def apply_other_verdicts(
-    memory: Memory, verdicts: Sequence[OtherVerdict], *, known: Sequence[Known]
+    memory: Memory, verdicts: Sequence[OtherVerdict], *, known: Sequence[KnownMemory]
 ) -> tuple[str, ...]:
     """Relate or supersede further memories that a new text affects.
 

@@ -14,7 +14,7 @@ from foundation.database.statements import Batch
 from foundation.providers.base import Vectors
 from foundation.text import segment, shingles
 from memories.extraction.masking import additions_in_words, without_additions
-from memories.extraction.types import Known
+from memories.extraction.types import KnownMemory
 from memories.indexing import search_index
 from memories.models import Memory, MemoryStatus, Project
 from ops.models import User
@@ -218,7 +218,7 @@ def similar_to(
     user: User,
     content: str,
     project: Project | None = None,
-) -> list[Known]:
+) -> list[KnownMemory]:
     """Return memories that may be about the same subject, most similar first.
 
     These are active or disabled memories, candidates, and memories archived because they were
@@ -239,7 +239,7 @@ def add_similar_query(
     user: User,
     content: str,
     project: Project | None = None,
-) -> Callable[[], list[Known]]:
+) -> Callable[[], list[KnownMemory]]:
     """Add the SQL statement of `similar_to` to a batch; return a function that gets the result."""
     terms = sorted(set(segment.terms(content)))
     project_id = project.pk if project else None
@@ -263,8 +263,8 @@ def _known(
     status: str,
     origin: str,
     said_at: datetime,
-) -> Known:
-    return Known(
+) -> KnownMemory:
+    return KnownMemory(
         id=public_id,
         kind=kind,
         content=content,

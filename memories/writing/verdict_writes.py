@@ -14,7 +14,7 @@ from foundation.database import statements
 from foundation.database.statements import Batch
 from foundation.providers.base import Vectors
 from memories import language_steps
-from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
+from memories.extraction.types import Arbiter, Candidate, Decision, KnownMemory, Verdict
 from memories.indexing import search_index
 from memories.indexing.search_index import HeldSpace
 from memories.models import (
@@ -45,12 +45,12 @@ class Arbitrated:
     """A candidate, the known memories it was compared with, and the arbiter's decision."""
 
     candidate: Candidate
-    known: Sequence[Known]
+    known: Sequence[KnownMemory]
     decision: Decision
     decided_by: str
 
     @property
-    def target(self) -> Known | None:
+    def target(self) -> KnownMemory | None:
         return next((one for one in self.known if one.id == self.decision.target_id), None)
 
 
@@ -70,7 +70,7 @@ class Decided:
 def arbitrate(
     candidate: Candidate,
     *,
-    known: Sequence[Known],
+    known: Sequence[KnownMemory],
     arbiter: Arbiter,
     now: datetime | None = None,
 ) -> Arbitrated:
@@ -136,7 +136,7 @@ def apply(
 
 def add_known_query(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
-) -> Callable[[], list[Known]]:
+) -> Callable[[], list[KnownMemory]]:
     """Add the SQL statement for similar memories to a batch.
 
     Return a function that gets the result. `near` is the vector to compare with.
@@ -155,7 +155,7 @@ def decide_and_apply(
     source: SourceInput,
     turn: Turn | None = None,
     always_review: bool = False,
-    known: Sequence[Known] | None = None,
+    known: Sequence[KnownMemory] | None = None,
     space: HeldSpace | None = None,
 ) -> Decided:
     """Let the bundled arbiter decide on the candidate, and apply the decision.

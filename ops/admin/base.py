@@ -74,7 +74,7 @@ _COUNTED = 5_000
 Whole = Callable[[list[Any]], "QuerySet[Any]"]
 _LOOKED_UP = 100
 _REVEALED = "admin_revealed"
-Shown = Callable[[Any], str]
+Renderer = Callable[[Any], str]
 _LATEST = 5_000
 
 
@@ -336,7 +336,7 @@ def names_in_admin() -> set[str]:
         return {str(words) for words in names}
 
 
-def masked(model: type[Model], name: str) -> Shown:
+def masked(model: type[Model], name: str) -> Renderer:
     """Return an admin column that shows only the length of a value."""
 
     def show(row: Any) -> str:

@@ -24,7 +24,7 @@ from ops.access import as_user
 from ops.accounts import sign_ins, users
 from ops.models import User, UserSettings
 
-Given = ParamSpec("Given")
+ViewArgs = ParamSpec("ViewArgs")
 # Session keys, set after sign-in.
 SEEN = "seen_at"
 SIGNED_IN_AT = "signed_in_at"
@@ -33,8 +33,8 @@ _SEEN_SECONDS = 10 * 60
 
 
 def personal_page(
-    view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
+    view: Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]:
     """Require sign-in for a page, forbid caching it, and turn `NotFound` into a 404.
 
     A request from htmx without a session gets a 401, since htmx would insert the sign-in page into
@@ -43,7 +43,7 @@ def personal_page(
 
     @wraps(view)
     def guarded(
-        request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
+        request: HttpRequest, *args: ViewArgs.args, **kwargs: ViewArgs.kwargs
     ) -> HttpResponseBase:
         if is_htmx(request) and not request.user.is_authenticated:
             return HttpResponse(status=401)
@@ -57,7 +57,7 @@ def personal_page(
         return response
 
     for_members = login_required(view)
-    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", guarded)
+    return cast("Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]", guarded)
 
 
 def _note_presence(request: HttpRequest) -> None:

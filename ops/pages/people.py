@@ -22,7 +22,7 @@ from ops.access import as_system
 from ops.accounts import keys, registration, users
 from ops.models import Invitation, Role, User
 from ops.pages import connections as key_pages
-from ops.pages.base import Given, number_of, person, personal_page, render_page
+from ops.pages.base import ViewArgs, number_of, person, personal_page, render_page
 from ops.pages.forms import InvitationForm, ProofForm, RoleForm
 
 _SHOWN = 50
@@ -30,13 +30,13 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def owner_page(
-    view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
+    view: Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]:
     """Restrict a page to owners. Other signed-in people get a 404."""
 
     @wraps(view)
     def for_owners(
-        request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
+        request: HttpRequest, *args: ViewArgs.args, **kwargs: ViewArgs.kwargs
     ) -> HttpResponseBase:
         if request.user.is_authenticated and users.role_of(request.user) is not Role.OWNER:
             raise NotFound("This page doesn’t exist.")
@@ -44,7 +44,7 @@ def owner_page(
 
     # mypy loses the parameter's name behind `Concatenate`.
     return personal_page(
-        cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", for_owners)
+        cast("Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]", for_owners)
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from bench import moments, planted, questions
 from bench.careful import Client
 from bench.chaotic import Person, people
-from bench.dying import Known
+from bench.dying import ReportedMoments
 from bench.planted import Store
 from ops import registry
 from ops.access import as_user
@@ -109,7 +109,7 @@ def test_a_step_is_a_moment_to_die_at_because_a_handler_names_it(
 def test_processes_die_in_every_step_before_they_die_at_every_moment_of_one() -> None:
     begun, again = "cleanup: bin: begins", "cleanup: bin: after commit 1"
     other = "cleanup: traces: begins"
-    known = Known(died={begun}, passed={other})
+    known = ReportedMoments(died={begun}, passed={other})
     assert known.chance(other) > known.chance(again) > known.chance(begun) > 0
     known.died.add(other)
     assert known.chance(again) == 1.0

@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 import pytest
 
 from bench import extraction
-from bench.extraction import LabelledTurn, Outcome, figures, outcome, read_turns
+from bench.extraction import LabelledTurn, TurnResult, figures, outcome, read_turns
 from bench.labelled import Label, says
 from memories.extraction.types import (
     Candidate,
     Extraction,
     ForgetRequest,
     Refused,
-    Said,
     TurnText,
+    Utterance,
 )
 
 AT = datetime(2025, 6, 11, tzinfo=UTC)
@@ -43,12 +43,12 @@ def judged(
     refused: Sequence[Refused] = (),
     forget: Sequence[ForgetRequest] = (),
     language: str = "en",
-) -> Outcome:
+) -> TurnResult:
     turn = LabelledTurn(
         id="en-001",
         part="dev",
         category="fact",
-        turn=TurnText(Said("said", AT), Said("answered", AT)),
+        turn=TurnText(Utterance("said", AT), Utterance("answered", AT)),
         labels=tuple(labels),
         refused=(("password", "api_key"),) if secrets else (),
         secrets=tuple(secrets),

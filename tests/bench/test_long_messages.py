@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memories import language_steps
-from memories.extraction.types import Candidate, Said, TurnText
+from memories.extraction.types import Candidate, TurnText, Utterance
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 SETS = Path(__file__).parents[2] / "bench/data/long_messages"
@@ -29,7 +29,9 @@ def test_somebody_elses_text_teaches_little_and_an_own_story_much() -> None:
     extractor, found = language_steps.bundled_extractor(), Counter[str]()
     for row in rows:
         text = row["text"]
-        candidates = extractor.extract(TurnText(Said(text, NOW), Said("", NOW))).candidates
+        candidates = extractor.extract(
+            TurnText(Utterance(text, NOW), Utterance("", NOW))
+        ).candidates
         kept = [one for one in candidates if one.confidence >= STORED]
         own = [(text.index(fact), text.index(fact) + len(fact)) for fact in row["own"]]
         is_story = row["kind"] == "own"

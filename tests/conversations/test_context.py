@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from conversations.block import builder
-from conversations.block.builder import Context, Wanted
+from conversations.block.builder import BlockOptions, Context
 from conversations.models import Conversation
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
@@ -35,7 +35,7 @@ def ask(
         search.prepare_query(message),
         user=user,
         conversation=conversation,
-        wanted=Wanted(**wanted),  # type: ignore[arg-type]
+        options=BlockOptions(**wanted),  # type: ignore[arg-type]
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.block import builder
-from conversations.block.builder import Context, Wanted
+from conversations.block.builder import BlockOptions, Context
 from conversations.models import ConversationKind
 from foundation.text import tokens
 from memories.files import daily_notes
@@ -44,7 +44,7 @@ def built(user: User, *, kind: str = "main", **wanted: object) -> Context:
             search.prepare_query("What now?"),
             user=user,
             conversation=conversation,
-            wanted=Wanted(**wanted),  # type: ignore[arg-type]
+            options=BlockOptions(**wanted),  # type: ignore[arg-type]
         )
 
 
@@ -67,7 +67,7 @@ def test_in_a_group_no_note_is_read(alice: User) -> None:
     assert "ferry" not in built(alice, kind=ConversationKind.GROUP).block
     with as_user(alice):
         query = search.prepare_query("What now?")
-        alone = builder.build(query, user=alice, wanted=Wanted(conversation_kind="group"))
+        alone = builder.build(query, user=alice, options=BlockOptions(conversation_kind="group"))
     assert "ferry" not in alone.block
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from foundation.errors import ProviderError
 from memories import language_steps
-from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.extraction.types import Candidate, Decision, KnownMemory, Verdict
 from memories.learning import change_previews
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Origin
 from memories.portrait import MOST, SHOWN, group_of, portrait_of
@@ -26,7 +26,9 @@ pytestmark = pytest.mark.django_db
 class Replacing:
     name = "model"
 
-    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+    def arbitrate(
+        self, candidate: Candidate, known: Sequence[KnownMemory], *, now: datetime
+    ) -> Decision:
         return Decision(Verdict.REPLACE, known[0].id)
 
 
@@ -143,7 +145,7 @@ def test_the_preview_asks_the_arbiter_that_the_chat_asks(
         name = "model"
 
         def arbitrate(
-            self, candidate: Candidate, known: Sequence[Known], *, now: datetime
+            self, candidate: Candidate, known: Sequence[KnownMemory], *, now: datetime
         ) -> Decision:
             return Decision(Verdict.MERGE, known[0].id, content="Lives in Brno and Vienna")
 
@@ -159,7 +161,7 @@ def test_the_preview_asks_the_arbiter_that_the_chat_asks(
 def test_a_model_that_does_not_answer_is_told_at_the_field(
     alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreachable(text: str, *, user: User, about: str) -> list[change_previews.ToldChange]:
+    def unreachable(text: str, *, user: User, about: str) -> list[change_previews.PreviewedChange]:
         raise ProviderError("no answer", retryable=True)
 
     make_memory(alice, "Keeps bees")
@@ -456,7 +458,7 @@ def test_under_a_memory_a_change_of_another_one_is_not_ticked(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     about, other = make_memory(alice, "Rents room 412"), make_memory(alice, "Lives alone")
-    change = change_previews.ToldChange(
+    change = change_previews.PreviewedChange(
         "1", Verdict.REPLACE, "Lives by the sea", other.content, other.public_id
     )
     monkeypatch.setattr(change_previews, "_change", lambda candidate, *, user: change)

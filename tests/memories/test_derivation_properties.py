@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.extraction.arbitration.pairs import join
-from memories.forgetting.forget_plan import Outcome, Text, VersionSource, plan
+from memories.forgetting.forget_plan import Text, VersionOutcome, VersionSource, plan
 
 MOST_VERSIONS = 8
 
@@ -66,7 +66,7 @@ def _own(text: Text) -> list[str]:
     return [str(one.key) for one in text.sources if str(one.key).startswith(f"{text.id}.")]
 
 
-def _outcomes(web: Web) -> dict[int, Outcome]:
+def _outcomes(web: Web) -> dict[int, VersionOutcome]:
     return plan(web.with_forgotten())
 
 

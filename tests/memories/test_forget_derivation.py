@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from memories.extraction.arbitration.pairs import join
-from memories.forgetting.forget_plan import Outcome, Text, VersionSource, plan
+from memories.forgetting.forget_plan import Text, VersionOutcome, VersionSource, plan
 
 ONE, TWO, THREE = (VersionSource(f"turn {n}", forgotten=False) for n in (1, 2, 3))
 
@@ -19,7 +19,7 @@ def version(number: int, content: str, *sources: VersionSource, **fields: Any) -
 
 def test_what_has_lost_nothing_is_kept() -> None:
     outcome = plan([version(1, "Likes tea", ONE)])[1]
-    assert outcome == Outcome("Likes tea", "", changed=False)
+    assert outcome == VersionOutcome("Likes tea", "", changed=False)
 
 
 def test_a_version_whose_only_source_is_forgotten_is_erased() -> None:
@@ -39,7 +39,7 @@ def test_a_merge_without_its_first_source_says_only_the_candidate() -> None:
         version(1, "Likes tea", forgotten(ONE)),
         version(2, "Likes tea and jazz", TWO, forgotten(ONE), candidate="Likes jazz", inputs=[1]),
     ]
-    assert plan(texts)[2] == Outcome("Likes jazz", "Likes jazz", changed=True)
+    assert plan(texts)[2] == VersionOutcome("Likes jazz", "Likes jazz", changed=True)
 
 
 def test_a_merge_without_its_second_source_says_only_the_input() -> None:
@@ -47,7 +47,7 @@ def test_a_merge_without_its_second_source_says_only_the_input() -> None:
         version(1, "Likes tea", ONE),
         version(2, "Likes tea and jazz", forgotten(TWO), ONE, candidate="Likes jazz", inputs=[1]),
     ]
-    assert plan(texts)[2] == Outcome("Likes tea", "", changed=True)
+    assert plan(texts)[2] == VersionOutcome("Likes tea", "", changed=True)
 
 
 def test_deriving_again_goes_on_through_what_was_merged_from_a_merge() -> None:
@@ -73,7 +73,7 @@ def test_what_was_consolidated_loses_only_the_input_that_went() -> None:
         Text(2, 2, "Runs on Fridays", sources=[TWO]),
         Text(3, 3, "Runs twice a week", sources=[forgotten(ONE), TWO], inputs=[1, 2]),
     ]
-    assert plan(texts)[3] == Outcome("Runs on Fridays", "", changed=True)
+    assert plan(texts)[3] == VersionOutcome("Runs on Fridays", "", changed=True)
 
 
 def test_what_came_from_a_forgotten_memory_is_derived_without_it() -> None:
@@ -116,7 +116,7 @@ def test_a_restored_text_goes_with_what_it_was_restored_from() -> None:
 
 
 def test_an_erased_version_is_not_erased_again() -> None:
-    assert plan([version(1, "", erased=True)])[1] == Outcome("", "", changed=False)
+    assert plan([version(1, "", erased=True)])[1] == VersionOutcome("", "", changed=False)
 
 
 @pytest.mark.parametrize(
@@ -163,4 +163,4 @@ def test_a_merge_with_what_two_turns_say_together_loses_only_that() -> None:
             inputs=[1],
         ),
     ]
-    assert plan(texts)[2] == Outcome("Likes trips", "", changed=True)
+    assert plan(texts)[2] == VersionOutcome("Likes trips", "", changed=True)

@@ -341,7 +341,7 @@ def test_a_memory_in_the_recycle_bin_can_be_forgotten(alice: User) -> None:
 
 
 def test_many_are_erased_in_rounds(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    derive: Callable[..., rederivation.Derived] = rederivation.derive
+    derive: Callable[..., rederivation.DerivationResult] = rederivation.derive
     monkeypatch.setattr(rederivation, "derive", lambda **given: derive(**given, limit=2))
     memories = [make_memory(alice, f"Visited city number {n} in 2019") for n in range(5)]
     with as_user(alice):

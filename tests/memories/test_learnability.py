@@ -17,7 +17,7 @@ from conversations.recording.turns import MessageInput
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, TurnText
 from memories.learning import memory_flush
-from memories.learning.memory_flush import GivenMessage
+from memories.learning.memory_flush import CallerMessage
 from memories.models import DailyNote, Memory, Tombstone
 from ops.access import as_user
 from ops.accounts import users
@@ -522,7 +522,7 @@ def test_what_is_flushed_rests_on_no_transaction_of_its_own(
     alice: User, conversation: Conversation
 ) -> None:
     """The two stages ask again each: what was forgotten between them is gone."""
-    message = GivenMessage("user", HOME["en"])
+    message = CallerMessage("user", HOME["en"])
     found = memory_flush.propose(user=alice, conversation=conversation, given=[message])
     ready = memory_flush.prepare_candidates(found.proposed)
     with as_user(alice):

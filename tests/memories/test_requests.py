@@ -11,7 +11,12 @@ from conversations.models import Conversation
 from memories import language_steps
 from memories.extraction.types import ForgetRequest
 from memories.forgetting import spoken_requests
-from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND, Outcome
+from memories.forgetting.spoken_requests import (
+    FORGOTTEN,
+    NEEDS_CHOICE,
+    NOTHING_FOUND,
+    ForgetOutcome,
+)
 from memories.models import Change, Memory, MemoryStatus
 from memories.reader import reader
 from ops.access import as_user
@@ -24,7 +29,7 @@ from tests.pair_reader import FakePairs
 pytestmark = pytest.mark.django_db
 
 
-def settled(about: str, *, user: User) -> Outcome:
+def settled(about: str, *, user: User) -> ForgetOutcome:
     asked = spoken_requests.requests_of_api_text(about)
     with as_user(user):
         return spoken_requests.answer(spoken_requests.find(asked, user=user), user=user)
@@ -569,7 +574,7 @@ def test_what_came_from_the_same_message_as_a_clear_match_is_offered(
     outcome = settled("Forget that I live in Brno.", user=alice)
     assert outcome.status == FORGOTTEN
     assert outcome.also_ids == [interview.public_id]
-    assert Outcome.from_payload(outcome.as_payload) == outcome
+    assert ForgetOutcome.from_payload(outcome.as_payload) == outcome
     assert left() == ["Has a secret", "Interview on the 3rd of December", CELLO]
 
 

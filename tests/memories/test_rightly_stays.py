@@ -63,7 +63,7 @@ def test_what_deriving_leaves_behind_by_mistake_is_residue_all_the_same(
     Memory.objects.filter(pk=second.pk).update(content="Likes chess")
     real = rederivation.derive
 
-    def careless(**given: Any) -> rederivation.Derived:
+    def careless(**given: Any) -> rederivation.DerivationResult:
         done = real(**given)
         Memory.objects.filter(pk=second.pk).update(content=PEANUTS)
         return done
@@ -104,7 +104,7 @@ def test_what_is_beside_one_only_is_residue_where_it_is_left(
     Memory.objects.filter(pk=first.pk).update(metadata=APP)
     real = rederivation.derive
 
-    def careless(**given: Any) -> rederivation.Derived:
+    def careless(**given: Any) -> rederivation.DerivationResult:
         Memory.objects.filter(pk=second.pk).update(metadata=APP)
         return real(**given)
 

@@ -12,7 +12,7 @@ from conversations.recording.turns import MessageInput
 from memories import language_steps
 from memories.extraction import types
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.types import Extraction, Said, TurnText
+from memories.extraction.types import Extraction, TurnText, Utterance
 from memories.learning.turn_context import RolePlays
 from memories.models import Memory
 from memories.reader import reader
@@ -50,11 +50,11 @@ REAL = {"en": "Anna lives in Graz", "zh": "学设计"}
 @pytest.mark.parametrize("language", GAMES)
 def test_a_long_game_teaches_nothing_until_it_ends(language: str) -> None:
     extractor, role_play = BundledExtractor(reader()), RolePlays()
-    before: list[Said] = []
+    before: list[Utterance] = []
     kept: list[str] = []
     for text in GAMES[language]:
-        said = Said(text, NOW)
-        turn = role_play.in_context(TurnText(said, Said("", NOW), before=tuple(before[-3:])))
+        said = Utterance(text, NOW)
+        turn = role_play.in_context(TurnText(said, Utterance("", NOW), before=tuple(before[-3:])))
         found = extractor.extract(turn)
         role_play.note(said, found.role_play)
         before.append(said)
@@ -107,7 +107,7 @@ def _told(talk: Conversation, text: str) -> None:
 
 def test_messages_of_one_batch_know_of_a_game_that_began_within_it() -> None:
     role_play = RolePlays()
-    texts = [TurnText(Said(text, NOW), Said("", NOW)) for text in ("begin", "a", "b")]
+    texts = [TurnText(Utterance(text, NOW), Utterance("", NOW)) for text in ("begin", "a", "b")]
     assert role_play.in_context(texts[0]) is texts[0]
     role_play.note(texts[0].user, RolePlay.BEGINS)
     later = role_play.in_context(texts[1])

@@ -103,7 +103,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with as_user(user):
         conversation = conversation_names.find_or_create(user=user, reference="c1")
         say(conversation, f"{HOME} I play the cello.")
-    real = turn_learning.learn_one
+    real = turn_learning.learn_candidate
     calls: list[int] = []
 
     def deadly(*args: object, **more: object) -> object:
@@ -112,7 +112,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             raise Kill
         return real(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(turn_learning, "learn_one", deadly)
+    monkeypatch.setattr(turn_learning, "learn_candidate", deadly)
     with pytest.raises(Kill):
         falls_quiet(conversation)
     revive(monkeypatch)

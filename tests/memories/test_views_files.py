@@ -25,7 +25,7 @@ def client(alice: User) -> Client:
     return signed_in(alice)
 
 
-def shown(user: User, path: str = PATH) -> memory_files.Shown:
+def shown(user: User, path: str = PATH) -> memory_files.FileState:
     with as_user(user):
         return memory_files.read(user, path)
 

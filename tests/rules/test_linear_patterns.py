@@ -14,7 +14,7 @@ import pytest
 from bench.patterns import Named
 from memories.extraction.message_reading import habits
 from memories.extraction.requests import commands
-from memories.extraction.types import JointTurn, Said, TurnText
+from memories.extraction.types import JointTurn, TurnText, Utterance
 from tests.live import ROOT
 from tests.rules.hostile_patterns import BOUNDS, slow
 
@@ -124,7 +124,7 @@ def test_no_pattern_of_habits_meets_more_than_its_bound(monkeypatch: pytest.Monk
     watched = watch(monkeypatch, habits)
     now = datetime.now(UTC)
     for said in ("I went " + "to the gym again " * 1_900, "我今天去" + "健身房了" * 8_000):
-        text = TurnText(user=Said(said, now), assistant=Said("", now))
+        text = TurnText(user=Utterance(said, now), assistant=Utterance("", now))
         list(habits.habits([JointTurn(turn=1, text=text, is_new=True)]))
     for name, bound in bounds_of(habits).items():
         assert 0 < watched[name].longest <= bound, name

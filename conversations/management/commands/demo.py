@@ -80,7 +80,7 @@ class Command(BaseCommand):
                     apply_touches(SAMPLE / "touches.json", people=people)
         except KeyboardInterrupt:
             stopped = True
-        outcome = wait_for_learning.outcome_of(people)
+        outcome = wait_for_learning.result_of(people)
         self._sum_up(people, outcome)
         self._show_logins(sources, people)
         if stopped:
@@ -135,7 +135,7 @@ class Command(BaseCommand):
         )
         return user
 
-    def _sum_up(self, people: Sequence[User], outcome: wait_for_learning.Outcome) -> None:
+    def _sum_up(self, people: Sequence[User], outcome: wait_for_learning.LearningResult) -> None:
         row = self._terminal.row
         self._terminal.say("")
         row("People 人物", str(len(people)))

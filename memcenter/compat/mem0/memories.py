@@ -11,7 +11,7 @@ from typing import Any
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from conversations.models import ToldAs
+from conversations.models import MessageTime
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from foundation import ids as made_ids
@@ -23,7 +23,7 @@ from memcenter.rest.endpoint import ParsedRequest, endpoint
 from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, Origin
-from memories.recall import search
+from memories.recall.search import prepare_query
 from memories.writing import curation, direct_writes
 from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
@@ -59,7 +59,7 @@ class Ids:
 
 
 @dataclass(frozen=True)
-class Given:
+class AddCall:
     """The validated body of an `add` call."""
 
     ids: Ids
@@ -84,10 +84,10 @@ class Given:
         return given
 
 
-def parse_add(body: Mapping[str, Any]) -> Given:
+def parse_add(body: Mapping[str, Any]) -> AddCall:
     """Parse the body of an `add` call. Raise `Invalid`, naming the field, if a value is invalid."""
     at = body.get("timestamp")
-    return Given(
+    return AddCall(
         ids=ids_of(body),
         messages=list(_messages(body.get("messages"))),
         infer=body.get("infer") is not False,
@@ -181,7 +181,7 @@ class AddView(Mem0View):
     @endpoint(summary="Learn from messages", answers={}, idempotent=False)
     def post(self, parsed: ParsedRequest) -> Response:
         given = parse_add(parsed.data)
-        user = people.writer(parsed, given.ids.user)
+        user = people.resolve_writable_user(parsed, given.ids.user)
         if given.infer:
             operation = _record(given, user=user)
             answer = {"event_id": operation.public_id, "status": "PENDING", "results": []}
@@ -202,9 +202,9 @@ class MemoriesView(Mem0View):
     def post(self, parsed: ParsedRequest) -> Response:
         number = _number(parsed, "page", default=1, most=_LAST_PAGE)
         size = _number(parsed, "page_size", default=_PAGE, most=_LARGEST_PAGE)
-        what = memory_search.parse_filters(parsed.data)
-        whose = people.readers(parsed, what.tree)
-        count, found = memory_search.page(whose, what, number=number, size=size)
+        search = memory_search.parse_filters(parsed.data)
+        whose = people.resolve_readable_users(parsed, search.tree)
+        count, found = memory_search.page(whose, search, number=number, size=size)
         return Response(
             {
                 "count": count,
@@ -224,11 +224,11 @@ class SearchView(Mem0View):
         limit = filters.read_number(
             parsed.data.get("top_k"), field="top_k", default=_BEST, most=_MOST
         )
-        what = memory_search.parse_filters(parsed.data)
-        whose = people.readers(parsed, what.tree)
-        prepared = search.prepare_query(text.strip())
+        search = memory_search.parse_filters(parsed.data)
+        whose = people.resolve_readable_users(parsed, search.tree)
+        prepared = prepare_query(text.strip())
         threshold = _threshold(parsed.data.get("threshold"))
-        found = memory_search.find_best(prepared, whose, what, limit=limit, threshold=threshold)
+        found = memory_search.find_best(prepared, whose, search, limit=limit, threshold=threshold)
         results = [{**rendering.found_memory(match), "score": match.score} for match in found]
         return Response({"results": results})
 
@@ -236,9 +236,9 @@ class SearchView(Mem0View):
 class DeleteAllView(Mem0View):
     @endpoint(summary="Forget the memories of a user, agent, app or run", answers={})
     def delete(self, parsed: ParsedRequest) -> Response:
-        what = memory_search.parse_query_filters(parsed.data)
-        whose = people.readers(parsed, what.tree)
-        first = memory_search.forget_matching(whose, what.tree, key_id=parsed.key_id)
+        search = memory_search.parse_query_filters(parsed.data)
+        whose = people.resolve_readable_users(parsed, search.tree)
+        first = memory_search.forget_matching(whose, search.tree, key_id=parsed.key_id)
         event_id = first.public_id if first else None
         return Response({"message": "Memories deleted successfully!", "event_id": event_id})
 
@@ -319,7 +319,7 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def _record(given: Given, *, user: User) -> Operation:
+def _record(given: AddCall, *, user: User) -> Operation:
     labels = given.labels()
     learning: list[Operation] = []
     with as_user(user):
@@ -338,7 +338,7 @@ def _record(given: Given, *, user: User) -> Operation:
     return learning[-1]
 
 
-def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
+def _inputs(given: AddCall) -> Iterator[tuple[MessageInput, MessageInput]]:
     """Yield the user message and the answer of each turn.
 
     Clients resend earlier messages, so only the last turn is marked as told just now; the others
@@ -346,12 +346,12 @@ def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
     """
     pairs = pair_messages(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):
-        told = ToldAs.TO_US if place == len(pairs) else ToldAs.UNDATED
-        told = ToldAs.DATED if given.at is not None else told
+        told = MessageTime.RECEIVED if place == len(pairs) else MessageTime.UNDATED
+        told = MessageTime.DATED if given.at is not None else told
         yield MessageInput(said, told=told), MessageInput(reply, told=told)
 
 
-def _store(given: Given, *, user: User) -> list[Memory]:
+def _store(given: AddCall, *, user: User) -> list[Memory]:
     prepared = [
         direct_writes.prepare(
             MemoryInput(

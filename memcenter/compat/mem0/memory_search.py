@@ -32,7 +32,7 @@ THREADS = "mem0:"  # prefix of the external ids of conversations recorded by `ad
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SearchParameters:
     """A search: the filter, and whether to include expired memories."""
 
     tree: Joined
@@ -40,13 +40,13 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundMemory:
     memory: Memory
     user: User
     score: float = 0.0
 
 
-def parse_filters(body: Mapping[str, Any]) -> Wanted:
+def parse_filters(body: Mapping[str, Any]) -> SearchParameters:
     """Parse the filter parameters of a call. Raise `Invalid` if a parameter is invalid."""
     others: dict[str, Any] = {
         key: body[key]
@@ -61,27 +61,27 @@ def parse_filters(body: Mapping[str, Any]) -> Wanted:
     if created:
         others["created_at"] = created
     tree = Joined("AND", (parse(body.get("filters")), parse(others)))
-    return Wanted(tree, expired=body.get("show_expired") is True)
+    return SearchParameters(tree, expired=body.get("show_expired") is True)
 
 
-def rows_of(user: User, what: Wanted) -> QuerySet[Memory]:
+def rows_of(user: User, search: SearchParameters) -> QuerySet[Memory]:
     """Return the user's active memories that match the filter."""
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE)
-    if not what.expired:
+    if not search.expired:
         now = timezone.now()
         rows = rows.filter(Q(valid_until__isnull=True) | Q(valid_until__gt=now))
-    return rows.filter(filters.query(what.tree, user_name=name_of(user)))
+    return rows.filter(filters.query(search.tree, user_name=name_of(user)))
 
 
 def page(
-    people: Sequence[User], what: Wanted, *, number: int, size: int
-) -> tuple[int, list[Found]]:
+    people: Sequence[User], search: SearchParameters, *, number: int, size: int
+) -> tuple[int, list[FoundMemory]]:
     """Return the total count and one page of the matching memories, newest first."""
     count = 0
     places: list[tuple[datetime, int, User]] = []
     for user in people:
         with as_user(user):
-            rows = rows_of(user, what)
+            rows = rows_of(user, search)
             count += rows.count()
             newest = rows.order_by("-created_at", "-pk").values_list("created_at", "pk")
             places += [(at, pk, user) for at, pk in newest[: number * size]]
@@ -92,10 +92,12 @@ def page(
         with as_user(user):
             rows = Memory.objects.filter(user=user)
             read |= rows.in_bulk([pk for _, pk, whose in chosen if whose is user])
-    return count, [Found(read[pk], whose) for _, pk, whose in chosen if pk in read]
+    return count, [FoundMemory(read[pk], whose) for _, pk, whose in chosen if pk in read]
 
 
-def find_for_summary(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
+def find_for_summary(
+    people: Sequence[User], search: SearchParameters, *, most: int
+) -> tuple[int, list[FoundMemory]]:
     """Return the number of matching memories, and up to `most` of the newest for a summary.
 
     Users whose long-term memory is switched off are left out.
@@ -105,36 +107,36 @@ def find_for_summary(people: Sequence[User], what: Wanted, *, most: int) -> tupl
         with as_user(user):
             if users.settings_of(user).longterm_enabled:
                 on.append(user)
-    return page(on, what, number=1, size=most)
+    return page(on, search, number=1, size=most)
 
 
 def find_best(
     prepared: PreparedQuery,
     people: Sequence[User],
-    what: Wanted,
+    search: SearchParameters,
     *,
     limit: int,
     threshold: float,
-) -> list[Found]:
+) -> list[FoundMemory]:
     """Return the memories that best match a query, highest score first.
 
     Users whose long-term memory is switched off are left out. For each of the other users, a trace
     with the query and the results is recorded.
     """
-    found: list[Found] = []
+    found: list[FoundMemory] = []
     for user in people:
         with as_user(user):
             if users.settings_of(user).longterm_enabled:
-                found += _best_of(prepared, user, what, limit=limit, threshold=threshold)
+                found += _best_of(prepared, user, search, limit=limit, threshold=threshold)
     found.sort(key=lambda match: (-match.score, match.memory.public_id))
     return found[:limit]
 
 
 def _best_of(
-    prepared: PreparedQuery, user: User, what: Wanted, *, limit: int, threshold: float
-) -> list[Found]:
+    prepared: PreparedQuery, user: User, search: SearchParameters, *, limit: int, threshold: float
+) -> list[FoundMemory]:
     began = time.perf_counter()
-    candidates = candidate_pool.fill(prepared, scope_of(rows_of(user, what)), user=user)
+    candidates = candidate_pool.fill(prepared, scope_of(rows_of(user, search)), user=user)
     ranked = rank(prepared, candidates, limit=limit)
     near = [candidate for candidate in ranked if candidate.relevance >= threshold]
     took = (time.perf_counter() - began) * 1000
@@ -152,10 +154,10 @@ def _best_of(
         took_ms=took,
     )
     rows = selectors.memories_by_ids(user, [hit.id for hit in hits])
-    return [Found(rows[hit.id], user, hit.score) for hit in hits if hit.id in rows]
+    return [FoundMemory(rows[hit.id], user, hit.score) for hit in hits if hit.id in rows]
 
 
-def parse_query_filters(body: Mapping[str, Any]) -> Wanted:
+def parse_query_filters(body: Mapping[str, Any]) -> SearchParameters:
     """Parse the filters in a query string, where objects are written as text.
 
     Raise `Invalid` if a filter is invalid. This includes an empty name of a user, agent, app or

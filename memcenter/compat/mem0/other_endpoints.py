@@ -120,7 +120,7 @@ class ExportsView(Mem0View):
         The memories are loaded when the client fetches the export, so memories forgotten in the
         meantime aren't exported.
         """
-        people.readers(parsed, memory_search.parse_filters(parsed.data).tree)
+        people.resolve_readable_users(parsed, memory_search.parse_filters(parsed.data).tree)
         kept = {name: value for name, value in parsed.data.items() if name != "schema"}
         made = signing.dumps(kept, salt=_SALT, compress=True)
         return Response({"message": "The export is ready to be read.", "id": made})
@@ -129,9 +129,9 @@ class ExportsView(Mem0View):
 class ExportView(Mem0View):
     @endpoint(summary="Get the memories of an export", answers={}, scope=Scope.EXPORT)
     def post(self, parsed: ParsedRequest) -> Response:
-        what = memory_search.parse_filters(_export_parameters(parsed))
-        whose = people.readers(parsed, what.tree)
-        count, found = memory_search.page(whose, what, number=1, size=_EXPORTED)
+        search = memory_search.parse_filters(_export_parameters(parsed))
+        whose = people.resolve_readable_users(parsed, search.tree)
+        count, found = memory_search.page(whose, search, number=1, size=_EXPORTED)
         return Response(
             {"memories": [rendering.found_memory(match) for match in found], "count": count}
         )
@@ -142,9 +142,9 @@ class SummaryView(Mem0View):
         summary="Summarize the known memories", answers={}, scope=Scope.READ, idempotent=False
     )
     def post(self, parsed: ParsedRequest) -> Response:
-        what = memory_search.parse_filters(parsed.data)
-        whose = people.readers(parsed, what.tree)
-        count, found = memory_search.find_for_summary(whose, what, most=_SUMMARIZED)
+        search = memory_search.parse_filters(parsed.data)
+        whose = people.resolve_readable_users(parsed, search.tree)
+        count, found = memory_search.find_for_summary(whose, search, most=_SUMMARIZED)
         text = "\n".join(match.memory.content for match in found)
         return Response({"summary": text, "total_memories": count})
 
@@ -174,7 +174,7 @@ class EventsView(Mem0View):
         named = people.default_name(parsed) if named is None else named
         tree = memory_search.parse_filters({"user_id": named}).tree
         rows: list[Operation] = []
-        for user in people.readers(parsed, tree):
+        for user in people.resolve_readable_users(parsed, tree):
             with as_user(user):
                 rows += operation_selectors.operations_of(user).order_by("-pk")[:100]
         results = [rendering.event(row, results=[]) for row in rows]
@@ -301,7 +301,7 @@ def _learned(rows: list[Operation], user: User) -> list[dict[str, Any]]:
 
 
 def _forget_user(parsed: ParsedRequest, name: str) -> Operation:
-    user = people.entity(parsed, name)
+    user = people.resolve_entity(parsed, name)
     with as_user(user, changing=True):
         operation, _ = person_forgets.forget_user(user=user, requested_by_key=parsed.key_id)
     return operation
@@ -315,7 +315,7 @@ def _forget_named(parsed: ParsedRequest, kind: str, name: str) -> Operation | No
 
 def _people_of(parsed: ParsedRequest, kind: str, name: str, tree: Joined) -> list[User]:
     if parsed.key is not None and parsed.key.user_id is not None:
-        return list(people.readers(parsed, tree))
+        return list(people.resolve_readable_users(parsed, tree))
     people.check_named(parsed)
     with as_system():
         rows = Memory.visible.filter(**{f"{kind}_id": name})

@@ -35,7 +35,7 @@ def name_of(user: User) -> str:
     return user.external_id or user.username or str(user.subject)
 
 
-def writer(parsed: ParsedRequest, name: str | None) -> User:
+def resolve_writable_user(parsed: ParsedRequest, name: str | None) -> User:
     """Return the user for whom a call stores memories, and create the user on first use.
 
     Raise `NotFound` if the key may not access the user, and `Conflict` while the user is being
@@ -54,7 +54,7 @@ def writer(parsed: ParsedRequest, name: str | None) -> User:
     return _count_call(parsed, user)
 
 
-def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
+def resolve_readable_users(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
     """Return the existing users whose memories a filter may match.
 
     For a key bound to a user, return that user; raise `NotFound` if the filter names another user.
@@ -95,7 +95,7 @@ def owner_of_memory(parsed: ParsedRequest, memory_id: str) -> User:
     return _count_call(parsed, people.require_not_forgotten(user, writes=parsed.writes))
 
 
-def entity(parsed: ParsedRequest, name: str) -> User:
+def resolve_entity(parsed: ParsedRequest, name: str) -> User:
     """Return the user with this name, even while the user is being forgotten.
 
     Raise `NotFound` if there is no such user, or if the key is bound to another user.

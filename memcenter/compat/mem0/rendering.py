@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memcenter.compat.mem0.filters import render_expiry
-from memcenter.compat.mem0.memory_search import Found
+from memcenter.compat.mem0.memory_search import FoundMemory
 from memcenter.compat.mem0.people import name_of
 from memories.models import Memory, MemoryVersion
 from ops.models import Kind, Operation, Status, User
@@ -40,7 +40,7 @@ def memory(row: Memory, *, user: User) -> dict[str, Any]:
     }
 
 
-def found_memory(match: Found) -> dict[str, Any]:
+def found_memory(match: FoundMemory) -> dict[str, Any]:
     return memory(match.memory, user=match.user)
 
 

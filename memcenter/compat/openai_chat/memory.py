@@ -19,12 +19,12 @@ from redis.exceptions import RedisError
 
 from conversations import selectors
 from conversations.block import builder
-from conversations.block.builder import Context, Wanted
+from conversations.block.builder import BlockOptions, Context
 from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.recording import conversation_names, temporary, turns
 from conversations.recording.turns import MessageInput
 from foundation.errors import ApplicationError, ProviderError
-from memcenter.compat.openai_chat.protocol import Said
+from memcenter.compat.openai_chat.protocol import NewestMessage
 from memories.recall import search
 from memories.recall.candidate_pool import PreparedQuery
 from ops.access import as_user
@@ -44,7 +44,7 @@ class Exchange:
 
     user: User
     thread: str
-    said: Said
+    said: NewestMessage
     brief: bool = False
     kept: bool = True
     kind: str = ConversationKind.MAIN
@@ -61,7 +61,7 @@ class Recalled:
     covered: int = 0
 
 
-def thread_id(said: Said, *, user: User) -> str:
+def thread_id(said: NewestMessage, *, user: User) -> str:
     """Return a conversation id derived from the first user message, for clients that send none."""
     return f"chat-{_mark(user, said.first)}"
 
@@ -116,7 +116,7 @@ def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
 
 
 def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
-    wanted = Wanted(conversation_kind=exchange.kind, include_window=False)
+    options = BlockOptions(conversation_kind=exchange.kind, include_window=False)
     user = exchange.user
     if exchange.brief or not exchange.kept:
         thread = temporary.find(
@@ -125,10 +125,10 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
             user=exchange.user, external_id=exchange.thread, kind=exchange.kind
         )
         return Recalled(
-            builder.build(prepared, user=user, conversation=thread, wanted=wanted).block
+            builder.build(prepared, user=user, conversation=thread, options=options).block
         )
     kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
-    found = builder.build(prepared, user=user, conversation=kept, wanted=wanted)
+    found = builder.build(prepared, user=user, conversation=kept, options=options)
     covered = _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0
     return Recalled(found.block, covered)
 
@@ -139,7 +139,7 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     A turn is replaced only if the summary covers the whole turn, and if the request that recorded
     the turn started with the same messages.
     """
-    summary, start = found.gathered.summary, found.gathered.window.first_number
+    summary, start = found.recalled.summary, found.recalled.window.first_number
     if summary is None or start is None or all(item.type != "summary" for item in found.items):
         return 0
     said = exchange.said

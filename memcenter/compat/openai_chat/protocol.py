@@ -15,7 +15,7 @@ _INSTRUCTIONS = ("system", "developer")
 
 
 @dataclass(frozen=True)
-class Said:
+class NewestMessage:
     """The newest user message of a request, with its context.
 
     `before` holds the texts of all messages up to and including the newest user message; two
@@ -42,13 +42,13 @@ def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     return messages
 
 
-def newest_user_message(messages: Sequence[Message]) -> Said | None:
+def newest_user_message(messages: Sequence[Message]) -> NewestMessage | None:
     """Return the newest user message, or None if there is none or it has no text."""
     asked = [number for number, message in enumerate(messages) if message["role"] == "user"]
     if not asked or not (text := text_of(messages[asked[-1]].get("content")).strip()):
         return None
     before = tuple(f"{message['role']}:{text_of(message.get('content'))}" for message in messages)
-    return Said(
+    return NewestMessage(
         text=text,
         first=text_of(messages[asked[0]].get("content")),
         before=before[: asked[-1] + 1],

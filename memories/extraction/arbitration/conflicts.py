@@ -14,7 +14,7 @@ from enum import IntEnum
 from foundation.text import segment
 from memories.extraction.arbitration import attributes, pairs
 from memories.extraction.arbitration.page_editions import Finding, differ_in_one_value
-from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
+from memories.extraction.arbitration.pairs import CONFLICTS, PairRelation, Relation
 from memories.extraction.corrections.contrasts import contrasts, renaming
 from memories.extraction.corrections.corrected_messages import (
     bare_contrast,
@@ -26,7 +26,7 @@ from memories.extraction.corrections.values import PATTERNS, numbers_of_series, 
 from memories.extraction.masking import ADDED, ADDED_DATE
 from memories.extraction.pattern_tables import table
 from memories.extraction.requests.commands import is_form_of_address
-from memories.extraction.types import Candidate, Known, Verdict
+from memories.extraction.types import Candidate, KnownMemory, Verdict
 from memories.extraction.wording.chinese_subjects import leading_name
 from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership, owner_names, ownership
@@ -61,13 +61,13 @@ class TopicOverlap(IntEnum):
     SAME = 2
 
 
-def are_strangers(candidate: Candidate, memory: Known) -> bool:
+def are_strangers(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether two statements share no words and have little similarity in meaning."""
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
     return not shared and memory.similarity < STRANGERS
 
 
-def is_only_planned(candidate: Candidate, memory: Known, relation: Relation) -> bool:
+def is_only_planned(candidate: Candidate, memory: KnownMemory, relation: Relation) -> bool:
     """Return whether the candidate is a plan and the memory isn't.
 
     Return False if the candidate corrects or ends an event.
@@ -77,7 +77,9 @@ def is_only_planned(candidate: Candidate, memory: Known, relation: Relation) -> 
     return (candidate.kind == "task" or any(reasons)) and memory.kind != "task" and not moved
 
 
-def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Finding | None:
+def find_override(
+    candidate: Candidate, memory: KnownMemory, reading: PairRelation
+) -> Finding | None:
     """Return the finding that overrides the reader model's relation, or None to use the relation.
 
     A correction may replace only a memory that names the same thing. If the correction also names
@@ -105,7 +107,7 @@ def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Find
 
 
 def _finding_of_ended_group(
-    ended: re.Match[str], memory: Known, reading: Reading
+    ended: re.Match[str], memory: KnownMemory, reading: PairRelation
 ) -> Finding | None:
     """Return the finding for a statement that a group no longer exists, such as "our choir folded".
 
@@ -127,7 +129,7 @@ def _finding_of_ended_group(
     return Finding(Verdict.REPLACE, "no_longer") if is_ours else CONTRADICTS
 
 
-def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+def is_doubtful(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
     """Return whether it is doubtful that two related statements are about the same thing.
 
     A name and a form of address are different things, and so are two attributes of one thing, and
@@ -161,7 +163,7 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     return (is_part or not shared) and words[0][:2] != words[1][:2] and reading.share < least
 
 
-def _share_only_name(candidate: Candidate, memory: Known) -> bool:
+def _share_only_name(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether two dissimilar texts share only a name at the beginning of one of them.
 
     Such texts make different statements about the person: 豆豆在学钢琴 ("Doudou learns the piano"),
@@ -173,7 +175,7 @@ def _share_only_name(candidate: Candidate, memory: Known) -> bool:
     return bool(shared) and shared <= names and memory.similarity < _ALIKE
 
 
-def _are_two_days(candidate: Candidate, memory: Known) -> bool:
+def _are_two_days(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether the candidate is an event on another day than the memory.
 
     Dates were added to both, and none of one overlaps one of the other. A date may be a year, a
@@ -206,7 +208,7 @@ def _addresses(text: str) -> bool:
     return is_form_of_address(text) or PATTERNS["addressed_at_end"].search(text) is not None
 
 
-def reports_move(candidate: Candidate, memory: Known, *, languages: str = "en_zh") -> bool:
+def reports_move(candidate: Candidate, memory: KnownMemory, *, languages: str = "en_zh") -> bool:
     """Return whether the candidate reports a move, and the memory says where the person lives.
 
     `languages` is "en_zh", or "other" for the languages in which the reader model wasn't trained on
@@ -217,7 +219,9 @@ def reports_move(candidate: Candidate, memory: Known, *, languages: str = "en_zh
     return bool(has_moved and PATTERNS[f"lives_{languages}"].search(home))
 
 
-def corrected_texts(candidate: Candidate, known: Sequence[Known]) -> list[tuple[Known, str]]:
+def corrected_texts(
+    candidate: Candidate, known: Sequence[KnownMemory]
+) -> list[tuple[KnownMemory, str]]:
     """Return the memories that contain the value that a candidate corrects, and their new texts.
 
     The candidate must name both values, as in 豆豆是一年级，不是二年级 ("Doudou is in first grade,
@@ -241,7 +245,7 @@ def corrected_texts(candidate: Candidate, known: Sequence[Known]) -> list[tuple[
 
 
 def _finding_of_other_value(
-    candidate: Candidate, memory: Known, reading: Reading
+    candidate: Candidate, memory: KnownMemory, reading: PairRelation
 ) -> Finding | None:
     """Return the finding for a correcting or ending candidate whose old value isn't in the memory.
 
@@ -269,7 +273,7 @@ def _is_character(word: str) -> bool:
     return len(word) == 1 and _HAN.match(word) is not None
 
 
-def _has_old_value(candidate: Candidate, memory: Known) -> bool:
+def _has_old_value(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether a memory contains a correction's old value and is about the same thing."""
     old, theirs = telling_words(candidate.old_value), telling_words(memory.content)
     ours = telling_words(candidate.content)
@@ -278,7 +282,7 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
     return bool(old) and old <= theirs and bool(shared) and (len(shared) > 1 or is_half)
 
 
-def protect_other_parts(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
+def protect_other_parts(candidate: Candidate, memory: KnownMemory, finding: Finding) -> Finding:
     """Return the finding, or a safer one if a new value would destroy other parts of a memory.
 
     For example, "my day off moved from Wednesday to Monday" changes only one of the days in "I'm
@@ -296,7 +300,7 @@ def protect_other_parts(candidate: Candidate, memory: Known, finding: Finding) -
     return CONTRADICTS if _has_other_parts(candidate, memory) else finding
 
 
-def _has_other_parts(candidate: Candidate, memory: Known) -> bool:
+def _has_other_parts(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether the candidate shares words with some parts of the memory, but not with others.
 
     The other parts count if they contain a word that is neither a weekday nor a number, and the
@@ -317,7 +321,7 @@ def _is_no_value(word: str) -> bool:
     return not _WEEKDAY.fullmatch(word) and not _FIGURE.search(word)
 
 
-def apply_exchanged_value(candidate: Candidate, memory: Known) -> str:
+def apply_exchanged_value(candidate: Candidate, memory: KnownMemory) -> str:
     """Return the memory's text with the candidate's new value, or an empty string.
 
     The two must share a word that is neither a weekday nor a number, or both must be about a day
@@ -330,7 +334,7 @@ def apply_exchanged_value(candidate: Candidate, memory: Known) -> str:
     return " ".join(text.split()) if is_named else ""
 
 
-def _gives_new_amount(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+def _gives_new_amount(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
     """Return whether a candidate only gives a new amount for something that a memory counts.
 
     The memory must say more than the candidate, and the reader model must find a newer value, or a
@@ -344,7 +348,7 @@ def _gives_new_amount(candidate: Candidate, memory: Known, reading: Reading) -> 
     return is_part and not numbers_of_series(text)
 
 
-def corrected_part(candidate: Candidate, memory: Known) -> str:
+def corrected_part(candidate: Candidate, memory: KnownMemory) -> str:
     """Return the memory's text with only the old value replaced, or an empty string.
 
     The result is empty unless it says more than the correction. For example, "Gymnastics is on
@@ -364,7 +368,7 @@ def corrected_part(candidate: Candidate, memory: Known) -> str:
     return text if telling_words(text) - telling_words(candidate.content) else ""
 
 
-def owners(candidate: Candidate, memory: Known) -> Ownership:
+def owners(candidate: Candidate, memory: KnownMemory) -> Ownership:
     """Return whether the candidate and the memory are about the same person, or this is unsure.
 
     A memory that contains the old value of a correction counts as being about the same person:
@@ -375,7 +379,7 @@ def owners(candidate: Candidate, memory: Known) -> Ownership:
     return ownership(candidate.content, memory.content)
 
 
-def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+def _may_conflict(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
     """Return False if the reader model finds a conflict that can't be real.
 
     Statements that have only a person in common don't conflict, unless the model is sure: "Theo's
@@ -391,7 +395,7 @@ def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool
     return differ_in_one_value(Document(candidate.content), Document(memory.content))
 
 
-def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], set[str]]:
+def _shared_and_named(candidate: Candidate, memory: KnownMemory) -> tuple[set[str], set[str]]:
     """Return the words that both texts contain, and the words in square brackets in either text.
 
     Only `telling_words` count. Square brackets contain context that was added to the person's own
@@ -402,7 +406,7 @@ def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], se
     return telling_words(texts[0]) & telling_words(texts[1]), named
 
 
-def name_same_matter(candidate: Candidate, memory: Known) -> bool:
+def name_same_matter(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether two statements share one of their `telling_words`, or are similar in meaning.
 
     The reader model often takes a statement with a word of change, such as 现在 ("now") or "moved",
@@ -412,7 +416,7 @@ def name_same_matter(candidate: Candidate, memory: Known) -> bool:
     return bool(shared) or memory.similarity >= STRANGERS
 
 
-def topic_overlap(memory: Known, candidate: Candidate) -> TopicOverlap:
+def topic_overlap(memory: KnownMemory, candidate: Candidate) -> TopicOverlap:
     """Return the degree to which two statements name the same thing, apart from dates and times."""
     theirs, ours = telling_words(memory.content), telling_words(candidate.content)
     shared = theirs & ours
@@ -434,7 +438,7 @@ def telling_words(text: str) -> set[str]:
     return {day[1] if day else term for term, day in days.items()}
 
 
-def is_denial(candidate: Candidate, memory: Known) -> bool:
+def is_denial(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether only one of the two statements is negated.
 
     The old value that the candidate names ("…, not Dan") doesn't count as a negation.
@@ -443,7 +447,7 @@ def is_denial(candidate: Candidate, memory: Known) -> bool:
     return pairs.denies(said) != pairs.denies(memory.content)
 
 
-def ends_part(candidate: Candidate, memory: Known) -> bool:
+def ends_part(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether a candidate ends only some items of a list of at least three.
 
     For example, "I stopped using Figma" ends one item of "I use Figma, Linear and Notion".
@@ -452,7 +456,7 @@ def ends_part(candidate: Candidate, memory: Known) -> bool:
     return len(items) > 2 and _touches_part(candidate, items)
 
 
-def changes_part(candidate: Candidate, memory: Known) -> bool:
+def changes_part(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether a candidate is about some, but not all, of the items with numbers in a list.
 
     For example, "Zuri is 10" is about one item of "Zuri is 9 and Theo is 6".

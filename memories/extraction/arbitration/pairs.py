@@ -18,7 +18,7 @@ from typing import Protocol
 from foundation.text import segment
 from foundation.text.shingles import has_han
 from memories.extraction.masking import ADDED_DATE
-from memories.extraction.types import Candidate, Known
+from memories.extraction.types import Candidate, KnownMemory
 from memories.reader.statements import UNRELATED_BY_ENCODER
 
 LONGEST = 400  # characters; a longer text counts as a document and isn't compared
@@ -71,7 +71,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Reading:
+class PairRelation:
     """The relation of two texts; `share` is its probability according to the reader model.
 
     `unrelated` is the probability that they are unrelated, and `unrelated_by_encoder` the same
@@ -89,7 +89,7 @@ DEFAULT = Thresholds()
 
 def read(
     reader: PairReader, pairs: Sequence[tuple[str, str]], *, thresholds: Thresholds = DEFAULT
-) -> list[Reading]:
+) -> list[PairRelation]:
     """Return the relation of each pair (known, new); the model is called once for all pairs."""
     if not pairs:
         return []
@@ -100,7 +100,9 @@ def read(
     ]
 
 
-def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds) -> Reading:
+def _reading(
+    old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds
+) -> PairRelation:
     given = {kind: float(shares.get(kind, 0.0)) for kind in Relation}
     if (opposed := _opposed_relation(old, new)) is not None:
         _move(given, (Relation.SAME, Relation.REFINES), to=opposed)
@@ -111,7 +113,7 @@ def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresh
     relation = _likeliest(given, thresholds)
     unrelated = float(shares.get(Relation.UNRELATED, 0.0))
     by_encoder = float(shares.get(UNRELATED_BY_ENCODER, unrelated))
-    return Reading(relation, float(shares.get(relation, 0.0)), unrelated, by_encoder)
+    return PairRelation(relation, float(shares.get(relation, 0.0)), unrelated, by_encoder)
 
 
 def _move(shares: dict[Relation, float], relations: Iterable[Relation], *, to: Relation) -> None:
@@ -273,7 +275,9 @@ def _is_continued_by(words: Sequence[str], other: Sequence[str]) -> bool:
 _SHARED_WORDS, _DENIAL, _WORTH_READING = 0.4, 0.05, 0.25
 
 
-def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int) -> list[Known]:
+def likeliest_related(
+    candidate: Candidate, known: Sequence[KnownMemory], *, most: int
+) -> list[KnownMemory]:
     """Return up to `most` memories that are likely related to the candidate, ordered as in `known`.
 
     A memory's score rises if the memory is similar in meaning to the candidate, if it shares words

@@ -18,13 +18,13 @@ from memories.extraction.arbitration.pairs import (
     CONFLICTS,
     DEFAULT,
     PairReader,
-    Reading,
+    PairRelation,
     Relation,
     Thresholds,
 )
 from memories.extraction.corrections.cancellations import PLANS
 from memories.extraction.corrections.values import numbers_of_series, without_values
-from memories.extraction.types import Candidate, Decision, Known, OtherVerdict, Verdict
+from memories.extraction.types import Candidate, Decision, KnownMemory, OtherVerdict, Verdict
 from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership
 
@@ -50,6 +50,7 @@ _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insi
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _EVENT = "event"
+KnownMemories = Sequence[KnownMemory]
 ENDS = "no_longer"
 # The memory may hold only because of another one that ends; the person is asked.
 MAY_BE_OVER = Finding(Verdict.REVIEW, ENDS)
@@ -66,9 +67,9 @@ class Comparison:
     `reading` is the relation according to the reader model; None if the model wasn't asked.
     """
 
-    memory: Known
+    memory: KnownMemory
     finding: Finding
-    reading: Reading | None = None
+    reading: PairRelation | None = None
     corrected: str = ""  # the text of the memory with a corrected value
 
     @property
@@ -101,11 +102,11 @@ class BundledArbiter:
         self.thresholds = thresholds
         self._most_pairs = most_pairs
 
-    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+    def arbitrate(self, candidate: Candidate, known: KnownMemories, *, now: datetime) -> Decision:
         comparisons = self.compare(candidate, known)
         return self.with_supports(decide(candidate, comparisons), candidate, comparisons)
 
-    def compare(self, candidate: Candidate, known: Sequence[Known]) -> list[Comparison]:
+    def compare(self, candidate: Candidate, known: KnownMemories) -> list[Comparison]:
         """Return each known memory that was compared with the candidate, and how the two relate.
 
         Superseded and archived memories are skipped. If a memory has the same text as the
@@ -131,7 +132,7 @@ class BundledArbiter:
             found[memory.id] = Comparison(memory, finding, corrected=text)
         return [found[memory.id] for memory in present if memory.id in found]
 
-    def _read_pairs(self, candidate: Candidate, known: Sequence[Known]) -> Iterator[Comparison]:
+    def _read_pairs(self, candidate: Candidate, known: KnownMemories) -> Iterator[Comparison]:
         """Yield how the candidate relates to each memory, in the given order.
 
         If `most_pairs` is set, stop at the first memory that says the same thing, since the
@@ -147,7 +148,7 @@ class BundledArbiter:
             if may_end and finding.verdict is Verdict.SKIP:
                 return
 
-    def _worth_reading(self, candidate: Candidate, known: Sequence[Known]) -> Sequence[Known]:
+    def _worth_reading(self, candidate: Candidate, known: KnownMemories) -> KnownMemories:
         if self._most_pairs is None:
             return known[:_MOST_READ]
         return pairs.likeliest_related(candidate, known, most=self._most_pairs)
@@ -215,14 +216,14 @@ def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
     )
 
 
-def _are_documents(candidate: Candidate, memory: Known) -> bool:
+def _are_documents(candidate: Candidate, memory: KnownMemory) -> bool:
     return any(
         len(text) > pairs.LONGEST or "\n" in text.strip()
         for text in (candidate.content, memory.content)
     )
 
 
-def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
+def _finding_by_wording(candidate: Candidate, memory: KnownMemory) -> Finding | None:
     """Return the finding that follows from the wording alone, or None."""
     new, old = Document(candidate.content), Document(memory.content)
     of_project = _are_of_projects(candidate, memory)
@@ -270,7 +271,7 @@ def _may_end_too(pair: Comparison, first: Comparison, candidate: Candidate) -> b
     return pair.finding.reason == first.finding.reason == ENDS and bool(set.intersection(*named))
 
 
-def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
+def _finding(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> Finding:
     if conflicts.is_doubtful(candidate, memory, reading):
         return _finding_if_both_hold(memory)
     relation = reading.relation
@@ -316,7 +317,7 @@ def _may_support(candidate: Candidate, pair: Comparison) -> bool:
     return unsure and memory.similarity >= _LEAST_LIKE and not _begin_alike(candidate, memory)
 
 
-def _hesitates(*readings: Reading | None) -> bool:
+def _hesitates(*readings: PairRelation | None) -> bool:
     """Return whether any reading of two statements leaves it open that they are related.
 
     The encoder is sure that they aren't if they only share a topic ("likes tea", "likes coffee").
@@ -329,7 +330,7 @@ def _hesitates(*readings: Reading | None) -> bool:
     )
 
 
-def _begin_alike(candidate: Candidate, memory: Known) -> bool:
+def _begin_alike(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether both statements begin with the same two words, like list items ("I like").
 
     Beginnings such as "I am" or "I have", or with 在 as second word, don't count.
@@ -342,11 +343,11 @@ def _first_words(text: str) -> list[str]:
     return [word for word in segment.words(pairs.fold(text)) if word[0].isalnum()][:2]
 
 
-def _are_of_projects(candidate: Candidate, memory: Known) -> bool:
+def _are_of_projects(candidate: Candidate, memory: KnownMemory) -> bool:
     return candidate.kind in _OF_PROJECTS and memory.kind in _OF_PROJECTS
 
 
-def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
+def _differ_by_value(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether two statements about a project differ only in a date or a number."""
     if not _are_of_projects(candidate, memory):
         return False
@@ -354,7 +355,7 @@ def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
     return texts[0] == texts[1]
 
 
-def _value_finding(candidate: Candidate, memory: Known) -> Finding:
+def _value_finding(candidate: Candidate, memory: KnownMemory) -> Finding:
     """Return the finding for two statements that differ only in a value.
 
     The new value replaces the old one, but "milestone 1" and "milestone 2" are both kept.
@@ -364,7 +365,7 @@ def _value_finding(candidate: Candidate, memory: Known) -> Finding:
     return Finding(Verdict.REPLACE, "newer_value")
 
 
-def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
+def _may_replace_unasked(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether the candidate may replace the memory without asking the user.
 
     Both must be about a project and begin with the same word, which counts as their subject.
@@ -373,11 +374,11 @@ def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
     return _are_of_projects(candidate, memory) and first[0] == first[1]
 
 
-def _finding_if_both_hold(memory: Known) -> Finding:
+def _finding_if_both_hold(memory: KnownMemory) -> Finding:
     return BOTH_HOLD if memory.similarity >= SAME_MATTER else UNRELATED
 
 
-def _refinement_finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
+def _refinement_finding(candidate: Candidate, memory: KnownMemory, pair: PairRelation) -> Finding:
     """Return the finding if one statement is more precise: keep the fuller text, or merge both.
 
     If the two may be about different matters, both are kept ("Lives in Brno", "Works in Brno at
@@ -386,16 +387,16 @@ def _refinement_finding(candidate: Candidate, memory: Known, reading: Reading) -
     text = pairs.fuller_text(memory.content, candidate.content)
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
-    if text == candidate.content and not candidate.kind == _EVENT != memory.kind:
+    if text == candidate.content and not candidate.kind == "event" != memory.kind:
         return Finding(Verdict.REPLACE, "says_more")
     if (candidate.kind in PLANS) != (memory.kind in PLANS):
         return _finding_if_both_hold(memory)  # a plan isn't a detail of a lasting statement
-    if reading.unrelated > _PERHAPS_OTHER:
+    if pair.unrelated > _PERHAPS_OTHER:
         return _finding_if_both_hold(memory)
     return Finding(Verdict.MERGE, "adds_detail")
 
 
-def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
+def _conflict_finding(candidate: Candidate, memory: KnownMemory, relation: Relation) -> Finding:
     """Return the finding for a candidate that contradicts, updates or ends a memory."""
     if relation is Relation.ENDED:
         if conflicts.ends_part(candidate, memory):
@@ -416,7 +417,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
 
 
 def restrict_finding(
-    candidate: Candidate, memory: Known, finding: Finding, *, ends_surely: bool = False
+    candidate: Candidate, memory: KnownMemory, finding: Finding, *, ends_surely: bool = False
 ) -> Finding:
     """Return the finding, or a safer one if the candidate may not change the memory at once.
 
@@ -455,7 +456,7 @@ def _is_of_a_person(finding: Finding) -> bool:
     return finding.verdict not in (None, Verdict.KEEP_BOTH) and finding not in (NOTHING_NEW, NEWER)
 
 
-def is_earlier(candidate: Candidate, memory: Known) -> bool:
+def is_earlier(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether the candidate's time is more than a day before the memory was stated."""
     occurred, since = candidate.occurred_at, memory.said_at
     return bool(occurred and since and occurred < since - timedelta(days=1))
@@ -467,7 +468,7 @@ def _rank(finding: Finding) -> int:
 
 def decision_on(
     candidate: Candidate,
-    memory: Known,
+    memory: KnownMemory,
     finding: Finding,
     *,
     others: Sequence[Comparison] = (),

@@ -31,7 +31,7 @@ from memories.extraction.arbitration.verdicts import (
 )
 from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.chat_model.model_calls import Asker
-from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.extraction.types import Candidate, Decision, KnownMemory, Verdict
 from memories.extraction.wording.languages import language_of
 from memories.screening import secret_search
 
@@ -50,7 +50,9 @@ class ModelArbiter:
         self._asker = asker
         self._bundled = bundled
 
-    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+    def arbitrate(
+        self, candidate: Candidate, known: Sequence[KnownMemory], *, now: datetime
+    ) -> Decision:
         comparisons = self._bundled.compare(candidate, known)
         decision = self._decided(candidate, comparisons)
         return self._bundled.with_supports(decision, candidate, comparisons)
@@ -68,7 +70,7 @@ class ModelArbiter:
         text = model_calls.clean_text(answer.get("content"))[: prompts.LONGEST_CONTENT]
         return _checked(candidate, Verdict(verdict), target, text, ruled)
 
-    def _unsure(self, comparisons: Sequence[Comparison], ruled: Decision) -> list[Known]:
+    def _unsure(self, comparisons: Sequence[Comparison], ruled: Decision) -> list[KnownMemory]:
         """Return the memories whose relation to the candidate the reader model is unsure of.
 
         Return an empty list if the reader model is sure about the target of its decision `ruled`,
@@ -81,8 +83,8 @@ class ModelArbiter:
         return [pair.memory for pair in comparisons if pair.share < sure]
 
     def _answer(
-        self, candidate: Candidate, offered: Sequence[Known]
-    ) -> tuple[dict[str, Known], dict[str, Any]]:
+        self, candidate: Candidate, offered: Sequence[KnownMemory]
+    ) -> tuple[dict[str, KnownMemory], dict[str, Any]]:
         """Ask the chat model; return the memories by their temporary names, and the answer."""
         named = {f"m{number}": memory for number, memory in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
@@ -102,7 +104,7 @@ def _verdict(answer: str) -> dict[str, Any]:
     return model_calls.fields(answer, name="verdict")
 
 
-def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
+def _material(candidate: Candidate, named: dict[str, KnownMemory]) -> dict[str, Any]:
     return {
         "new": {
             "kind": candidate.kind,
@@ -122,7 +124,7 @@ def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
 
 
 def _checked(
-    candidate: Candidate, verdict: Verdict, target: Known | None, text: str, ruled: Decision
+    candidate: Candidate, verdict: Verdict, target: KnownMemory | None, text: str, ruled: Decision
 ) -> Decision:
     """Return the decision for the chat model's verdict, after the checks of the bundled arbiter."""
     contradicts = ruled.verdict in _CONTRADICTS and "says_more" not in ruled.reasons
@@ -147,7 +149,7 @@ def _checked(
     return replace(decision, reasons=tuple(dict.fromkeys(("model", *decision.reasons, *joined))))
 
 
-def _is_doubtful(candidate: Candidate, target: Known) -> bool:
+def _is_doubtful(candidate: Candidate, target: KnownMemory) -> bool:
     """Return whether the person must decide, because they wrote the memory or confidence is low.
 
     A correction or an explicit request to remember needs no decision.

@@ -19,7 +19,7 @@ from memories.extraction.types import (
     JointCandidate,
     JointReader,
     JointTurn,
-    Known,
+    KnownMemory,
     Summarizer,
     TurnText,
 )
@@ -67,7 +67,9 @@ class StandInExtractor(_StandIn[Extractor]):
 class StandInArbiter(_StandIn[Arbiter]):
     """An arbiter with a fallback, which adds a reason code to the fallback's decisions."""
 
-    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+    def arbitrate(
+        self, candidate: Candidate, known: Sequence[KnownMemory], *, now: datetime
+    ) -> Decision:
         found, stood_in = self._ask(lambda method: method.arbitrate(candidate, known, now=now))
         return replace(found, reasons=(*found.reasons, _REASON)) if stood_in else found
 

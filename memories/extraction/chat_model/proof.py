@@ -19,7 +19,7 @@ from memories.extraction import masking
 from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.pattern_tables import compiled
 from memories.extraction.requests import commands
-from memories.extraction.types import Candidate, Quotation, Said, TurnText
+from memories.extraction.types import Candidate, Quotation, TurnText, Utterance
 from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.languages import language_of, tag_of, topic_named
 from memories.extraction.wording.own_words import data_of
@@ -173,14 +173,14 @@ class Quotable:
     `mask` is the message with each hidden character replaced, so positions are unchanged.
     """
 
-    said: Said
+    said: Utterance
     role: str
     mask: str
 
     @classmethod
     def own_words(
         cls,
-        said: Said,
+        said: Utterance,
         *,
         role: str,
         without: tuple[str, ...] = (),

@@ -16,7 +16,7 @@ from operator import itemgetter
 from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import bare_contrast, sentences
 from memories.extraction.corrections.values import PATTERNS
-from memories.extraction.types import Candidate, Said
+from memories.extraction.types import Candidate, Utterance
 
 PLANS = ("event", "task")
 _ROUND = str.maketrans("[]", "()")  # brackets aren't nested
@@ -76,7 +76,7 @@ def taken_back_at_once(
 
 def retractions(
     back: Sequence[Cancellation],
-    before: Sequence[Said],
+    before: Sequence[Utterance],
     again: Callable[[int], Sequence[Candidate]],
     meant: Callable[[str, str], float],
 ) -> Iterator[Candidate]:
@@ -98,7 +98,7 @@ def retractions(
 def endings(
     off: Sequence[Cancellation],
     said: str,
-    before: Sequence[Said],
+    before: Sequence[Utterance],
     again: Callable[[int], Sequence[Candidate]],
 ) -> Iterator[Candidate]:
     """Yield a candidate for each earlier plan that a sentence in `off` calls off.

@@ -24,7 +24,7 @@ from memories.extraction.requests.commands import (
     speaks_of_forgetting,
     without_openers,
 )
-from memories.extraction.types import Candidate, Extraction, ForgetRequest, RolePlay, Said
+from memories.extraction.types import Candidate, Extraction, ForgetRequest, RolePlay, Utterance
 from memories.extraction.wording.languages import language_of
 from memories.reader import Reading, Statement
 from memories.reader.referents import Referent
@@ -62,7 +62,7 @@ class HeardMessage:
     positions are unchanged. `answers` is the other side's message to which this message replies.
     """
 
-    said: Said
+    said: Utterance
     role: str
     before: tuple[str, ...]  # latest first
     answers: str

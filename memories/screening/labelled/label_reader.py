@@ -36,7 +36,7 @@ from memories.screening.labelled.vocabulary import (
     refers_back_to_label,
     value_in,
 )
-from memories.screening.secret_forms import Found
+from memories.screening.secret_forms import FoundSecret
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,11 @@ class LabelReader:
 
     # Values after or before their label.
 
-    def _label(self, hit: Hit) -> Iterator[Found]:
+    def _label(self, hit: Hit) -> Iterator[FoundSecret]:
         if (found := self._after(hit)) or (found := self._before(hit)):
             yield found
 
-    def _after(self, hit: Hit) -> Found | None:
+    def _after(self, hit: Hit) -> FoundSecret | None:
         way = ScanState(hit)
         has_name = hit.cue is Cue.SERVICE or any(word in hit.said for word in NETWORKS)
         for number, token in self.tokens.following(hit.end, most=FARTHEST):
@@ -133,7 +133,7 @@ class LabelReader:
             return any(word in token.text for word in ("叫", "名", "昵称"))
         return token.bare in NAMES
 
-    def _step(self, number: int, token: Token, way: ScanState) -> Found | None:
+    def _step(self, number: int, token: Token, way: ScanState) -> FoundSecret | None:
         if token.kind == "line":
             linked, way.before = way.linked, ""
             way.cross()
@@ -145,7 +145,7 @@ class LabelReader:
             return self._han(number, token, way)
         return self._word(number, token, way)
 
-    def _sign(self, token: Token, way: ScanState) -> Found | None:
+    def _sign(self, token: Token, way: ScanState) -> FoundSecret | None:
         if token.text in "：":
             way.link(by_sign=True)
         elif token.text in QUOTES and (way.linked or way.words + way.signs == 0):
@@ -156,23 +156,23 @@ class LabelReader:
             way.direct = False
         return None
 
-    def _quoted(self, token: Token, way: ScanState) -> Found | None:
+    def _quoted(self, token: Token, way: ScanState) -> FoundSecret | None:
         closing = self.text.find(QUOTES[token.text], token.end, token.end + LONGEST_QUOTED)
         said = self.text[token.end : closing]
         if closing <= token.end or "\n" in said or not any(sign.isalnum() for sign in said):
             return None
         if not way.linked and way.hit.cue is Cue.KEY:
             return None
-        return Found(token.end, closing, way.hit.label.category)
+        return FoundSecret(token.end, closing, way.hit.label.category)
 
-    def _han(self, number: int, token: Token, way: ScanState) -> Found | None:
+    def _han(self, number: int, token: Token, way: ScanState) -> FoundSecret | None:
         said = token.text
         following = self.tokens.all[number + 1 : number + 2]
         is_last = not following or following[0].kind in ("sign", "line")
         if way.hit.cue in WORDS_COUNT and is_last:
             value = value_in(said) or (said if way.direct else "")
             if value and vocabulary.is_han_phrase(value, by_sign=way.by_sign):
-                return Found(token.end - len(value), token.end, way.hit.label.category)
+                return FoundSecret(token.end - len(value), token.end, way.hit.label.category)
         if is_link(said):
             way.link()
         elif OF_A_DATE.search(said):  # 是我生日倒过来 5180 ("is my birthday backwards, 5180")
@@ -184,7 +184,7 @@ class LabelReader:
         way.before = ""
         return None
 
-    def _word(self, number: int, token: Token, way: ScanState) -> Found | None:
+    def _word(self, number: int, token: Token, way: ScanState) -> FoundSecret | None:
         if token.is_program:
             way.crossed = FARTHEST
             return None
@@ -294,15 +294,15 @@ class LabelReader:
             if token.ends_clause:
                 return
 
-    def _clause(self, number: int, token: Token, way: ScanState) -> Found:
+    def _clause(self, number: int, token: Token, way: ScanState) -> FoundSecret:
         last = list(self._clause_tokens(number, token))[-1]
         if last.text[-1] in "!?":
             last = self._last_of_clause(self.tokens.at(last.start), last)
         end = max(last.core_end, token.core_end)
         closes = self.text[token.start] == "(" and self.text[end : end + 1] == ")"
-        return Found(token.start, end + closes, way.hit.label.category)
+        return FoundSecret(token.start, end + closes, way.hit.label.category)
 
-    def _whole(self, number: int, token: Token, way: ScanState) -> Found:
+    def _whole(self, number: int, token: Token, way: ScanState) -> FoundSecret:
         """Return the whole value, including similar parts after it: "4821 77", "a1b2, c3d4"."""
         begin = self._with_han(token.core_start)
         own = self.tokens.all[number]
@@ -313,7 +313,7 @@ class LabelReader:
             last = following
         if way.direct:
             last = self._last_of_clause(number, last)
-        return Found(begin, last.core_end, way.hit.label.category)
+        return FoundSecret(begin, last.core_end, way.hit.label.category)
 
     def _last_of_clause(self, number: int, token: Token) -> Token:
         """Return the last token of a secret, such as "h4rbor" in "the code is 1234 blue h4rbor".
@@ -363,7 +363,7 @@ class LabelReader:
             else:
                 return
 
-    def _before(self, hit: Hit) -> Found | None:
+    def _before(self, hit: Hit) -> FoundSecret | None:
         between: list[str] = []
         for number, token in self.tokens.before(hit.start, most=BACK):
             if token.kind == "han":
@@ -371,7 +371,7 @@ class LabelReader:
             elif token.kind == "word":
                 if self._is_value_before(number, token, between, hit):
                     start = self._beginning(number, between, hit)
-                    return Found(start, token.core_end, hit.label.category)
+                    return FoundSecret(start, token.core_end, hit.label.category)
                 between.append(token.bare)
             elif token.text in '”」』"' and (found := self._quote_before(token, between, hit)):
                 return found
@@ -390,13 +390,13 @@ class LabelReader:
             first -= 1
         return self.tokens.all[first].start if number - first <= 4 else token.core_start
 
-    def _quote_before(self, token: Token, between: list[str], hit: Hit) -> Found | None:
+    def _quote_before(self, token: Token, between: list[str], hit: Hit) -> FoundSecret | None:
         if not COPULAS.intersection(between) or hit.cue not in WORDS_COUNT:
             return None
         opening = {closing: opening for opening, closing in QUOTES.items()}[token.text]
         start = self.text.rfind(opening, max(0, token.start - LONGEST_QUOTED), token.start)
         return (
-            Found(start + 1, token.start, hit.label.category)
+            FoundSecret(start + 1, token.start, hit.label.category)
             if 0 <= start < token.start - 2
             else None
         )

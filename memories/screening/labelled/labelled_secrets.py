@@ -14,6 +14,7 @@ from memories.screening.labelled.vocabulary import (
     BACK,
     BANK,
     DIAL,
+    DIAL_TURNS,
     DOORS,
     FARTHEST,
     HAN_PHRASE,
@@ -26,7 +27,6 @@ from memories.screening.labelled.vocabulary import (
     SECRET_USE,
     SURELY_ZH,
     THREE,
-    TURNS,
     UNIT_ZH,
     Cue,
     Label,
@@ -37,7 +37,7 @@ from memories.screening.labelled.vocabulary import (
     is_counted,
     password_after_name,
 )
-from memories.screening.secret_forms import Found
+from memories.screening.secret_forms import FoundSecret
 
 
 def _hits(label: Label, found: Sequence[tuple[int, int]], text: str) -> Iterator[Hit]:
@@ -54,7 +54,7 @@ def _hits(label: Label, found: Sequence[tuple[int, int]], text: str) -> Iterator
             yield Hit(start, end, label, said.lower())
 
 
-def by_label(text: LabelledText) -> Iterator[Found]:
+def by_label(text: LabelledText) -> Iterator[FoundSecret]:
     """Yield the secrets that labels in the text announce."""
     hits = [
         hit
@@ -65,7 +65,7 @@ def by_label(text: LabelledText) -> Iterator[Found]:
         reader = _Reader(text, hits)
         for hit in hits:
             yield from (_one_value(text.text, found) for found in reader.near(hit))
-        yield from reader.turns()
+        yield from reader.dial_turns()
 
 
 # An environment variable and its value, which ends before the first whitespace or quote.
@@ -73,16 +73,16 @@ _ASSIGNED = safe_patterns.compile(r"[A-Za-z0-9]_[A-Z0-9_]{2,60}=[^\s\"']+")
 _LONGEST_NAME = 64
 
 
-def _one_value(text: str, found: Found) -> Found:
+def _one_value(text: str, found: FoundSecret) -> FoundSecret:
     """If the secret is the value of an environment variable, cut it off after this value."""
     before = max(0, found.start - _LONGEST_NAME)
     assigned = _ASSIGNED.search(text[before : found.end])
     if assigned is None or before + assigned.end() <= found.start:
         return found
-    return Found(found.start, min(found.end, before + assigned.end()), found.category)
+    return FoundSecret(found.start, min(found.end, before + assigned.end()), found.category)
 
 
-def spelled_codes(labelled: LabelledText, said: str) -> Iterator[Found]:
+def spelled_codes(labelled: LabelledText, said: str) -> Iterator[FoundSecret]:
     """Yield codes whose digits are written as words.
 
     Without a label nearby, such digits count only if they contain 幺 (1) or 洞 (0), words that are
@@ -98,7 +98,7 @@ def spelled_codes(labelled: LabelledText, said: str) -> Iterator[Found]:
         typed = said[plain.starts[start] : plain.ends[end - 1]]
         near = any(abs(place - start) < 80 for place in places) or "幺" in typed or "洞" in typed
         if end - start <= 10 and near and not UNIT_ZH.search(text[end : end + 2]):
-            yield Found(start, end, "password")
+            yield FoundSecret(start, end, "password")
 
 
 _RUN = safe_patterns.compile(r"\d{4,}")
@@ -112,7 +112,7 @@ class _Reader(LabelReader):
         for hit in hits:
             self.context[self._sentence(hit.start)].add(hit.cue)
             self.acts[self._sentence(hit.start)] += hit.cue is Cue.ACT
-        self._by_cue: Mapping[Cue, Callable[[Hit], Iterator[Found]]] = {
+        self._by_cue: Mapping[Cue, Callable[[Hit], Iterator[FoundSecret]]] = {
             Cue.PASSWORD: self._label,
             Cue.CODE: self._label,
             Cue.KEY: self._label,
@@ -131,15 +131,15 @@ class _Reader(LabelReader):
             Cue.ACCOUNT: self._account,
         }
 
-    def near(self, hit: Hit) -> Iterator[Found]:
+    def near(self, hit: Hit) -> Iterator[FoundSecret]:
         yield from self._by_cue[hit.cue](hit)
 
-    def turns(self) -> Iterator[Found]:
+    def dial_turns(self) -> Iterator[FoundSecret]:
         """Yield the turns of a combination lock, such as "left 12, right 34"."""
         for match in DIAL.finditer(self.text):
             sentence = self._sentence(match.start())
             if (self.context[sentence] | self.context.get(sentence - 1, set())) & DOORS:
-                yield Found(match.start(), match.end(), "password")
+                yield FoundSecret(match.start(), match.end(), "password")
 
     # Labels that announce a secret only together with other labels.
 
@@ -150,7 +150,7 @@ class _Reader(LabelReader):
     def _sentence(self, place: int) -> int:
         return self.tokens.sentence[self.tokens.at(place)]
 
-    def _act(self, hit: Hit) -> Iterator[Found]:
+    def _act(self, hit: Hit) -> Iterator[FoundSecret]:
         acts = self.acts[self._sentence(hit.start)]
         has_context = bool(self._around(hit) & DOORS) or acts > 1
         for number, token in self.tokens.following(hit.end, most=8):
@@ -179,7 +179,7 @@ class _Reader(LabelReader):
             return has_context
         return token.start == hit.end and has_context and is_odd(token.core) and "_" in token.core
 
-    def _everywhere(self, hit: Hit) -> Iterator[Found]:
+    def _everywhere(self, hit: Hit) -> Iterator[FoundSecret]:
         sure = (
             "same" in hit.said
             or hit.said[0] in "哪到"
@@ -201,18 +201,18 @@ class _Reader(LabelReader):
                 break
         for _number, token in self.tokens.before(hit.start, most=2):
             if token.look >= Look.MIXED and token.has_digit:
-                yield Found(token.core_start, token.core_end, hit.label.category)
+                yield FoundSecret(token.core_start, token.core_end, hit.label.category)
                 return
         if (sure or self._around(hit) & SECRET_USE) and (found := self._before_loosely(hit)):
             yield found
 
-    def _before_loosely(self, hit: Hit) -> Found | None:
+    def _before_loosely(self, hit: Hit) -> FoundSecret | None:
         for _number, token in self.tokens.before(hit.start, most=BACK):
             if token.kind == "word" and token.look >= Look.MIXED:
-                return Found(token.core_start, token.core_end, hit.label.category)
+                return FoundSecret(token.core_start, token.core_end, hit.label.category)
         return None
 
-    def _login(self, hit: Hit) -> Iterator[Found]:
+    def _login(self, hit: Hit) -> Iterator[FoundSecret]:
         """Yield the password after a login name, as in "lily/Lily#2020" or "bob and hunter2"."""
         previous = ""
         for number, token in self.tokens.following(hit.end, most=12):
@@ -229,45 +229,45 @@ class _Reader(LabelReader):
             if token.ends_sentence:
                 return
 
-    def _second(self, number: int, token: Token, previous: str, hit: Hit) -> Found | None:
+    def _second(self, number: int, token: Token, previous: str, hit: Hit) -> FoundSecret | None:
         if token.start == hit.end and token.text[0] in "/:":  # root/toor
             after = token.from_place(token.start + 1)
             is_one = len(after.core) >= 3 and after.look != Look.NOTHING
-            return Found(after.core_start, after.core_end, "password") if is_one else None
+            return FoundSecret(after.core_start, after.core_end, "password") if is_one else None
         if previous in PASS_WORDS and token.look != Look.NOTHING:
             return self._clause(number, token, ScanState(hit))
         is_number = token.look == Look.DIGITS and is_counted(self.tokens, number)
         rest = password_after_name(token.core)
         if rest or (previous in PAIRING and token.look >= Look.DIGITS and not is_number):
             start = token.core_end - len(rest or token.core)
-            return Found(start, token.core_end, "password")
+            return FoundSecret(start, token.core_end, "password")
         is_with = hit.said.endswith((" with", " using")) or not hit.said.isascii()
         if (is_with or previous in ("with", "using")) and token.look >= Look.MIXED:
             return self._whole(number, token, ScanState(hit, words=1))
         return None
 
-    def _answers(self, hit: Hit) -> Iterator[Found]:
+    def _answers(self, hit: Hit) -> Iterator[FoundSecret]:
         rest = self.text[hit.end : hit.end + 240]
         for match in ANSWER.finditer(rest):
             if not is_an_answer(match):
                 continue
-            yield Found(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)
+            yield FoundSecret(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)
 
-    def _sent(self, hit: Hit) -> Iterator[Found]:
+    def _sent(self, hit: Hit) -> Iterator[FoundSecret]:
         for number, token in self.tokens.following(hit.end, most=6):
             if token.look == Look.DIGITS and not is_counted(self.tokens, number):
                 if 5 <= sum(map(str.isdigit, token.core)) <= 8:
-                    yield Found(token.core_start, token.core_end, hit.label.category)
+                    yield FoundSecret(token.core_start, token.core_end, hit.label.category)
                 return
 
     # Phrases, patterns and numbers.
 
-    def _phrase(self, hit: Hit) -> Iterator[Found]:
+    def _phrase(self, hit: Hit) -> Iterator[FoundSecret]:
         rest = self.text[hit.end : hit.end + 320]
         match = PHRASE.search(rest) or PLAIN_PHRASE.search(rest) or HAN_PHRASE.search(rest)
         if match and counts_as_phrase(match["s"]):
             start = hit.end + match.start(1)
-            yield Found(
+            yield FoundSecret(
                 start,
                 start + len(match["s"].rstrip(" .,")),
                 "api_key" if hit.label.category == "api_key" else "password",
@@ -275,28 +275,28 @@ class _Reader(LabelReader):
         else:
             yield from self._label(hit)
 
-    def _pattern(self, hit: Hit) -> Iterator[Found]:
+    def _pattern(self, hit: Hit) -> Iterator[FoundSecret]:
         rest = self.text[hit.end : hit.end + 160]
-        match = TURNS.search(rest)
+        match = DIAL_TURNS.search(rest)
         if match and len(match[0].strip()) > 3:
-            yield Found(hit.end + match.start(1), hit.end + match.end(1), "password")
+            yield FoundSecret(hit.end + match.start(1), hit.end + match.end(1), "password")
         else:
             yield from self._label(hit)
 
-    def _card_code(self, hit: Hit) -> Iterator[Found]:
+    def _card_code(self, hit: Hit) -> Iterator[FoundSecret]:
         match = THREE.search(self.text[hit.end : hit.end + 40])
         if match:
-            yield Found(hit.end + match.start(1), hit.end + match.end(1), "card")
+            yield FoundSecret(hit.end + match.start(1), hit.end + match.end(1), "card")
         elif found := self._before(hit):
             yield found
 
-    def _number(self, hit: Hit) -> Iterator[Found]:
+    def _number(self, hit: Hit) -> Iterator[FoundSecret]:
         yield from self._numbered(hit, PAPER)
 
-    def _account(self, hit: Hit) -> Iterator[Found]:
+    def _account(self, hit: Hit) -> Iterator[FoundSecret]:
         yield from self._numbered(hit, BANK)
 
-    def _numbered(self, hit: Hit, pattern: safe_patterns.Pattern) -> Iterator[Found]:
+    def _numbered(self, hit: Hit, pattern: safe_patterns.Pattern) -> Iterator[FoundSecret]:
         match = pattern.search(self.text[hit.end : hit.end + 110])
         if match and sum(map(str.isdigit, match["s"])) >= 5:
-            yield Found(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)
+            yield FoundSecret(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)

@@ -21,7 +21,7 @@ from memories.screening.labelled.vocabulary import (
     is_counted,
     names_a_code,
 )
-from memories.screening.secret_forms import Found
+from memories.screening.secret_forms import FoundSecret
 
 _ACCESS = safe_patterns.compile(
     r"(?i)\b(?:unlock\w*|decrypt\w*|encrypted|(?:log|sign)(?:s|ged|ed)? ?(?:in|on|into)|"
@@ -57,7 +57,7 @@ _NOT_A_CODE = frozenset(
 )
 
 
-def find_near_access_words(text: LabelledText) -> Iterator[Found]:
+def find_near_access_words(text: LabelledText) -> Iterator[FoundSecret]:
     """Yield made-up words and codes in or next to a sentence about logins, codes or locks."""
     tokens = Tokens(text.text) if text.tokens.has_spaced else text.tokens
     unusual: dict[Shape, bool] = {}
@@ -75,7 +75,7 @@ def find_near_access_words(text: LabelledText) -> Iterator[Found]:
         is_near = sentence in here or not sure.isdisjoint((sentence - 1, sentence, sentence + 1))
         is_word = is_near and is_made_up_word(token)
         if is_word or (sentence in cash and _is_a_code(tokens, number)):
-            yield Found(token.core_start, token.core_end, "password")
+            yield FoundSecret(token.core_start, token.core_end, "password")
 
 
 def _may_be_secret(token: Token) -> bool:
@@ -142,7 +142,7 @@ _EXPIRY = safe_patterns.compile(r"^\d{1,2}[/\-.](?:20)?\d{2}$")
 _YEAR = safe_patterns.compile(r"^(?:19|20)\d\d$")
 
 
-def companions(text: str, *, with_card: bool) -> Iterator[Found]:
+def companions(text: str, *, with_card: bool) -> Iterator[FoundSecret]:
     """Yield codes and numbers that are near a covered secret, on the same line.
 
     A covered secret is one that was found earlier and replaced by `COVER` characters. With
@@ -160,7 +160,7 @@ def companions(text: str, *, with_card: bool) -> Iterator[Found]:
             (_distance(token, span, text) for span in secrets[place : place + 2]), default=_NEAR
         )
         if _is_companion(tokens, number, distance, with_card=with_card):
-            yield Found(token.core_start, token.core_end, "password")
+            yield FoundSecret(token.core_start, token.core_end, "password")
 
 
 def _distance(token: Token, span: tuple[int, int], text: str) -> int:

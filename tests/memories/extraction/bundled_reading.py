@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta, timezone
 
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.types import Candidate, Extraction, Said, TurnText
+from memories.extraction.types import Candidate, Extraction, TurnText, Utterance
 from memories.reader import reader
 from tests.memories.extraction.readings import FakeReader
 
@@ -11,8 +11,8 @@ ZONE = timezone(timedelta(hours=8))
 SPOKEN_AT = datetime(2026, 11, 21, 10, 0, tzinfo=ZONE)
 
 
-def spoken(text: str, speaker: str = "") -> Said:
-    return Said(text, SPOKEN_AT, speaker)
+def spoken(text: str, speaker: str = "") -> Utterance:
+    return Utterance(text, SPOKEN_AT, speaker)
 
 
 def turn_of(

@@ -12,7 +12,14 @@ from memories.extraction.chat_model.arbiter import ModelArbiter
 from memories.extraction.chat_model.extractor import ModelExtractor
 from memories.extraction.chat_model.model_calls import Asker
 from memories.extraction.chat_model.summarizer import ModelSummarizer
-from memories.extraction.types import Candidate, Decision, Extraction, Known, Said, TurnText
+from memories.extraction.types import (
+    Candidate,
+    Decision,
+    Extraction,
+    KnownMemory,
+    TurnText,
+    Utterance,
+)
 from tests.chat_server import Answer, ChatServer, said
 from tests.memories.extraction.readings import FakeReader
 from tests.pair_reader import FakePairs
@@ -48,15 +55,15 @@ class Model:
     def hears(self, text: str, **turn: object) -> Extraction:
         return self.extractor.extract(heard(text, **turn))
 
-    def decides(self, answer: object, candidate: Candidate, *known: Known) -> Decision:
+    def decides(self, answer: object, candidate: Candidate, *known: KnownMemory) -> Decision:
         self.answers(said(answer))
         return self.arbiter.arbitrate(candidate, known, now=NOW)
 
 
 def heard(text: str, **turn: object) -> TurnText:
     speaker = str(turn.pop("speaker", ""))
-    assistant = turn.pop("assistant", Said("I see.", NOW))
-    return TurnText(user=Said(text, NOW, speaker), assistant=assistant, **turn)  # type: ignore[arg-type]
+    assistant = turn.pop("assistant", Utterance("I see.", NOW))
+    return TurnText(user=Utterance(text, NOW, speaker), assistant=assistant, **turn)  # type: ignore[arg-type]
 
 
 def candidate(content: str, **fields: object) -> Candidate:
@@ -70,7 +77,7 @@ def candidate(content: str, **fields: object) -> Candidate:
     return Candidate(**values | fields)  # type: ignore[arg-type]
 
 
-def known(content: str, **fields: object) -> Known:
+def known(content: str, **fields: object) -> KnownMemory:
     values: dict[str, object] = {
         "id": "mem_secret_id",
         "kind": "fact",
@@ -78,7 +85,7 @@ def known(content: str, **fields: object) -> Known:
         "similarity": 0.7,
         "said_at": NOW - timedelta(days=30),
     }
-    return Known(**values | fields)  # type: ignore[arg-type]
+    return KnownMemory(**values | fields)  # type: ignore[arg-type]
 
 
 LEEDS, YORK = known("Lives in Leeds"), candidate("Lives in York")

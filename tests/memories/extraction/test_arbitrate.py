@@ -9,7 +9,7 @@ import pytest
 
 from memories.extraction.arbitration.pairs import LONGEST_MERGE, Thresholds, merge
 from memories.extraction.arbitration.verdicts import BundledArbiter
-from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.extraction.types import Candidate, Decision, KnownMemory, Verdict
 from tests.memories.extraction.bundled_reading import extract
 from tests.pair_reader import FakePairs, shares
 
@@ -27,17 +27,17 @@ def candidate(content: str, **fields: Any) -> Candidate:
     return Candidate(content=content, **values)
 
 
-def known(content: str, **fields: Any) -> Known:
+def known(content: str, **fields: Any) -> KnownMemory:
     values: dict[str, Any] = {"id": f"mem_{content}", "kind": "fact", "similarity": 0.5} | fields
-    return Known(content=content, **values)
+    return KnownMemory(content=content, **values)
 
 
 def decide(
-    new: Candidate | str, *old: Known | str, reads: str = "unrelated", share: float = 0.95
+    new: Candidate | str, *old: KnownMemory | str, reads: str = "unrelated", share: float = 0.95
 ) -> Decision:
     """The decision where the head reads each pair as `reads`."""
     one = new if isinstance(new, Candidate) else candidate(new)
-    near = [text if isinstance(text, Known) else known(text) for text in old]
+    near = [text if isinstance(text, KnownMemory) else known(text) for text in old]
     head = FakePairs()
     for memory in near:
         head.says(memory.content, one.content, reads, share)
@@ -550,7 +550,7 @@ def test_a_constraint_is_ended_by_what_is_about_the_same_matter() -> None:
 # --- few pairs, for a caller who waits
 
 
-def in_a_hurry(head: FakePairs, new: str, *near: Known) -> Decision:
+def in_a_hurry(head: FakePairs, new: str, *near: KnownMemory) -> Decision:
     return BundledArbiter(head, most_pairs=3).arbitrate(candidate(new), near, now=NOW)
 
 

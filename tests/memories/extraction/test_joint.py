@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memories.extraction.message_reading.habits import BundledJointReader
-from memories.extraction.types import JointCandidate, JointTurn, Said, TurnText
+from memories.extraction.types import JointCandidate, JointTurn, TurnText, Utterance
 
 MOMENT = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
@@ -17,12 +17,12 @@ MOMENT = datetime(2026, 3, 10, 9, tzinfo=UTC)
 def hear(*said: str | tuple[str, str], block: str = "", stale: int = 0) -> list[JointTurn]:
     """Turns in their order; a pair has the assistant's reply, which the next turn answers."""
     heard: list[JointTurn] = []
-    before: list[Said] = []
+    before: list[Utterance] = []
     reply = ""
     for number, one in enumerate(said, start=1):
         text, answer = one if isinstance(one, tuple) else (one, "I see.")
-        spoken = Said(text, MOMENT)
-        turn = TurnText(spoken, Said(answer, MOMENT), tuple(before[-2:]), reply, block)
+        spoken = Utterance(text, MOMENT)
+        turn = TurnText(spoken, Utterance(answer, MOMENT), tuple(before[-2:]), reply, block)
         heard.append(JointTurn(number, turn, is_new=number > stale))
         before.append(spoken)
         reply = answer

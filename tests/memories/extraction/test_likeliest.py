@@ -10,7 +10,7 @@ import pytest
 
 from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.arbitration.pairs import likeliest_related
-from memories.extraction.types import Candidate, Known
+from memories.extraction.types import Candidate, KnownMemory
 
 PAIRS = Path(__file__).parents[3] / "bench" / "data" / "pairs"
 _ASIDE = ("different", "unrelated")
@@ -34,7 +34,7 @@ def test_three_of_sixty_hold_the_related_one(language: str, floor: float) -> Non
     for (old, new), asked in zip(tried, embedder.embed([new for _, new in tried]), strict=True):
         own = {old, *rng.sample(texts, _MEMORIES - 1)}
         near = sorted(
-            (Known(text, "fact", text, float(vectors[text] @ asked)) for text in own),
+            (KnownMemory(text, "fact", text, float(vectors[text] @ asked)) for text in own),
             key=lambda one: -one.similarity,
         )
         candidate = Candidate(kind="fact", content=new, importance=0.5, confidence=0.8, quote=new)

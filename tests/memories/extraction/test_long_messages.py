@@ -8,7 +8,7 @@ import pytest
 
 from memories import language_steps
 from memories.extraction.message_reading.heard_message import ReadParts
-from memories.extraction.types import Candidate, Extraction, Said, TurnText
+from memories.extraction.types import Candidate, Extraction, TurnText, Utterance
 from memories.reader import reader
 from memories.screening.secret_search import Span
 
@@ -34,7 +34,7 @@ def test_both_ends_are_learned_and_quoted_where_they_stand(language: str) -> Non
     first, middle, last, words = LONG[language]
     text = first + middle * 600 + last
     extractor = language_steps.bundled_extractor()
-    found = extractor.extract(TurnText(Said(text, NOW), Said("", NOW)))
+    found = extractor.extract(TurnText(Utterance(text, NOW), Utterance("", NOW)))
     for one in found.candidates:
         assert text[one.quote_start :].startswith(one.quote)
     for word in words:
@@ -44,7 +44,9 @@ def test_both_ends_are_learned_and_quoted_where_they_stand(language: str) -> Non
 def test_a_secret_is_found_in_the_part_that_is_not_read() -> None:
     middle = "The minutes follow, point by point. " * 300
     text = f"{middle}My bank password is kR7vvq29Lx. {middle}"
-    found = language_steps.bundled_extractor().extract(TurnText(Said(text, NOW), Said("", NOW)))
+    found = language_steps.bundled_extractor().extract(
+        TurnText(Utterance(text, NOW), Utterance("", NOW))
+    )
     assert any(text[start:end] == "kR7vvq29Lx" for start, end in found.secrets)
     assert [one.category for one in found.refused] == ["password"]
 

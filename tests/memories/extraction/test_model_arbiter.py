@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from memories.extraction.chat_model.model_calls import Unreadable
-from memories.extraction.types import Candidate, Known, Verdict
+from memories.extraction.types import Candidate, KnownMemory, Verdict
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (
     LEEDS,
@@ -107,7 +107,7 @@ def test_an_unrelated_memory_is_never_replaced(model: Model) -> None:
         (YORK, known("Lives in Leeds", origin="user")),
     ],
 )
-def test_a_doubtful_change_is_asked_about(model: Model, new: Candidate, old: Known) -> None:
+def test_a_doubtful_change_is_asked_about(model: Model, new: Candidate, old: KnownMemory) -> None:
     decision = model.decides({"verdict": "REPLACE", "id": "m1"}, new, old)
     assert (decision.verdict, decision.target_id) == (Verdict.REVIEW, old.id)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.extraction.types import Said
+from memories.extraction.types import Utterance
 from tests.chat_server import said
 from tests.memories.extraction.modelling import (
     NOW,
@@ -51,7 +51,7 @@ def test_what_nobody_said_is_dropped(model: Model) -> None:
 
 def test_what_only_the_assistant_said_is_dropped(model: Model) -> None:
     model.proposes(tea(quote="Try the green matcha", content="Tries green matcha"))
-    reply = Said("Try the green matcha!", NOW)
+    reply = Utterance("Try the green matcha!", NOW)
     assert contents(model.hears("What should I drink?", assistant=reply)) == []
 
 
@@ -145,7 +145,7 @@ def test_between_two_named_people_both_are_listened_to(model: Model) -> None:
     other = tea(quote="I play the cello", content="Ben plays the cello")
     model.answers(said({"memories": [own]}), said({"memories": [other]}))
     found = model.hears(
-        "I adore oolong tea", speaker="Anna", assistant=Said("I play the cello", NOW, "Ben")
+        "I adore oolong tea", speaker="Anna", assistant=Utterance("I play the cello", NOW, "Ben")
     )
     assert [(one.content, one.quoted_role) for one in found.candidates] == [
         ("Anna adores oolong tea", "user"),
@@ -156,7 +156,7 @@ def test_between_two_named_people_both_are_listened_to(model: Model) -> None:
 def test_secrets_are_never_sent_and_their_refusal_is_told(model: Model) -> None:
     model.proposes(TEA)
     text = "My wifi password is hunter2x99! By the way I really adore oolong tea."
-    found = model.hears(text, before=(Said("My PIN is 4711 for the card.", NOW),))
+    found = model.hears(text, before=(Utterance("My PIN is 4711 for the card.", NOW),))
     assert contents(found) == ["Adores oolong tea"]
     assert [one.category for one in found.refused] == ["password"]
     assert "hunter2x99" not in json.dumps(model.server.asked)

@@ -6,7 +6,7 @@ import pytest
 
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.corrections.new_values import new_amount
-from memories.extraction.types import Candidate, Known, Verdict
+from memories.extraction.types import Candidate, KnownMemory, Verdict
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader, statement
 from tests.pair_reader import FakePairs
@@ -84,6 +84,6 @@ def test_a_new_amount_of_another_conversation_changes_only_the_amount(
     head = FakePairs()
     head.says(known, said, "newer", 0.97)
     candidate = Candidate("fact", said, 0.6, 0.9, quote=said, corrects=True)
-    memory = Known(id="mem_1", kind="fact", content=known, similarity=0.5)
+    memory = KnownMemory(id="mem_1", kind="fact", content=known, similarity=0.5)
     decision = BundledArbiter(head).arbitrate(candidate, [memory], now=NOW)
     assert (decision.verdict, decision.content) == (Verdict.MERGE, text)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.types import Said, TurnText
+from memories.extraction.types import TurnText, Utterance
 from memories.reader import reader
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
@@ -52,7 +52,7 @@ LEARNED = [
 
 def told(text: str) -> dict[str, str]:
     """Return the memories with their kinds."""
-    turn = TurnText(Said(text, NOW), Said("", NOW))
+    turn = TurnText(Utterance(text, NOW), Utterance("", NOW))
     candidates = BundledExtractor(reader()).extract(turn).candidates
     return {one.content: one.kind for one in candidates}
 

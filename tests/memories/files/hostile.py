@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from foundation import ids
-from memories.files.grammar import KINDS, Shown
+from memories.files.grammar import KINDS, ShownMemory
 
 # How long a busy machine takes to make them up says nothing about the files.
 unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -75,15 +75,17 @@ def files() -> st.SearchStrategy[str]:
 
 
 @st.composite
-def memories(draw: st.DrawFn) -> list[Shown]:
+def memories(draw: st.DrawFn) -> list[ShownMemory]:
     chosen = draw(st.lists(st.integers(0, 6), unique=True, max_size=4))
     kinds = st.sampled_from(["preference", "fact", "skill"])
-    return [Shown(f"mem_{number:026}", draw(kinds), draw(contents())) for number in chosen]
+    return [ShownMemory(f"mem_{number:026}", draw(kinds), draw(contents())) for number in chosen]
 
 
-def many(count: int) -> list[Shown]:
+def many(count: int) -> list[ShownMemory]:
     kinds = list(KINDS)
     return [
-        Shown(ids.memory_id(), kinds[number % 12], f"{number}: {PIECES[number % len(PIECES)]}.")
+        ShownMemory(
+            ids.memory_id(), kinds[number % 12], f"{number}: {PIECES[number % len(PIECES)]}."
+        )
         for number in range(count)
     ]

@@ -3,12 +3,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memories.files.changes import Changes, Created, Disputed, Edited, Known, Reason, find_changes
+from memories.files.changes import (
+    Changes,
+    CurrentMemory,
+    DisputedChange,
+    EditedMemory,
+    NewStatement,
+    Reason,
+    find_changes,
+)
 from memories.files.grammar import Document, parse, render
 
-TEA = Known("mem_1", "preference", "drinks tea")
-LISBON = Known("mem_2", "fact", "lives in Lisbon")
-NUTS = Known("mem_3", "constraint", "allergic to peanuts")
+TEA = CurrentMemory("mem_1", "preference", "drinks tea")
+LISBON = CurrentMemory("mem_2", "fact", "lives in Lisbon")
+NUTS = CurrentMemory("mem_3", "constraint", "allergic to peanuts")
 ALL = [TEA, LISBON, NUTS]
 FILE = render(ALL)
 TEA_LINE = "- drinks tea <!-- mem_1 -->\n"
@@ -16,12 +24,16 @@ NEVER = Document()
 
 
 def asked(
-    text: str, *, memories: Sequence[Known] = ALL, synced: str = FILE, elsewhere: Sequence[str] = ()
+    text: str,
+    *,
+    memories: Sequence[CurrentMemory] = ALL,
+    synced: str = FILE,
+    elsewhere: Sequence[str] = (),
 ) -> Changes:
     return find_changes(parse(synced), parse(text), memories=memories, elsewhere=elsewhere)
 
 
-def newer(memory: Known, text: str | None = None) -> list[Known]:
+def newer(memory: CurrentMemory, text: str | None = None) -> list[CurrentMemory]:
     changed = replace(memory, text=text or memory.text, newer=True)
     return [changed if one.id == memory.id else one for one in ALL]
 
@@ -33,7 +45,7 @@ def test_a_file_that_nobody_touched_asks_for_nothing() -> None:
 def test_a_changed_line_edits_its_memory() -> None:
     changes = asked(FILE.replace("drinks tea", "drinks\\ncoffee"))
 
-    assert changes == Changes(edited=(Edited("mem_1", "drinks\ncoffee", None),))
+    assert changes == Changes(edited=(EditedMemory("mem_1", "drinks\ncoffee", None),))
 
 
 def test_spaces_around_the_words_change_nothing() -> None:
@@ -43,9 +55,9 @@ def test_spaces_around_the_words_change_nothing() -> None:
 def test_a_line_moved_to_another_section_changes_its_kind() -> None:
     moved = FILE.replace(TEA_LINE, "").replace("## fact\n", "## fact\n" + TEA_LINE)
 
-    assert asked(moved) == Changes(edited=(Edited("mem_1", None, "fact"),))
+    assert asked(moved) == Changes(edited=(EditedMemory("mem_1", None, "fact"),))
     assert asked(moved.replace("drinks tea", "drinks coffee")) == Changes(
-        edited=(Edited("mem_1", "drinks coffee", "fact"),)
+        edited=(EditedMemory("mem_1", "drinks coffee", "fact"),)
     )
 
 
@@ -56,7 +68,7 @@ def test_a_line_moved_out_of_every_section_keeps_its_kind() -> None:
 def test_a_new_line_is_created_in_the_kind_of_its_section() -> None:
     changes = asked("## plan\n- move to Porto\n" + FILE)
 
-    assert changes == Changes(created=(Created(1, "move to Porto", "plan"),))
+    assert changes == Changes(created=(NewStatement(1, "move to Porto", "plan"),))
 
 
 def test_a_new_line_that_the_last_sync_left_is_not_created_again() -> None:
@@ -80,14 +92,16 @@ def test_a_line_that_is_in_another_file_now_was_not_removed() -> None:
 
 
 def test_a_line_that_came_from_another_file_edits_only_what_differs() -> None:
-    skill = Known("mem_4", "skill", "search, read, summarize")
+    skill = CurrentMemory("mem_4", "skill", "search, read, summarize")
     text = FILE + "\n## fact\n- search, read, summarize <!-- mem_4 -->\n"
 
-    assert asked(text, memories=[*ALL, skill]) == Changes(edited=(Edited("mem_4", None, "fact"),))
+    assert asked(text, memories=[*ALL, skill]) == Changes(
+        edited=(EditedMemory("mem_4", None, "fact"),)
+    )
 
 
 def test_more_than_a_fifth_removed_is_for_a_person_to_decide() -> None:
-    twenty = [Known(f"mem_{number}", "fact", f"fact {number}") for number in range(20)]
+    twenty = [CurrentMemory(f"mem_{number}", "fact", f"fact {number}") for number in range(20)]
     file = render(twenty)
 
     kept = asked(render(twenty[5:]), memories=twenty, synced=file)
@@ -98,7 +112,7 @@ def test_more_than_a_fifth_removed_is_for_a_person_to_decide() -> None:
 
 
 def test_exactly_a_fifth_is_removed_and_fewer_than_five_always_are() -> None:
-    many = [Known(f"mem_{number}", "fact", f"fact {number}") for number in range(25)]
+    many = [CurrentMemory(f"mem_{number}", "fact", f"fact {number}") for number in range(25)]
 
     fifth = asked(render(many[5:]), memories=many, synced=render(many))
     four = asked("", memories=many[:4], synced=render(many[:4]))
@@ -108,10 +122,10 @@ def test_exactly_a_fifth_is_removed_and_fewer_than_five_always_are() -> None:
 
 
 def test_too_many_removals_do_not_hold_up_the_rest_of_the_edit() -> None:
-    six = [Known(f"mem_{number}", "fact", f"fact {number}") for number in range(6)]
+    six = [CurrentMemory(f"mem_{number}", "fact", f"fact {number}") for number in range(6)]
     changes = asked("## fact\n- fact zero <!-- mem_0 -->\n", memories=six, synced=render(six))
 
-    assert changes.edited == (Edited("mem_0", "fact zero", None),)
+    assert changes.edited == (EditedMemory("mem_0", "fact zero", None),)
     assert changes.removed == () and len(changes.disputed) == 5
 
 
@@ -123,7 +137,7 @@ def test_where_both_changed_a_person_decides() -> None:
     changes = asked(FILE.replace("tea", "coffee"), memories=newer(TEA, "drinks mate"))
 
     assert changes.disputed == (
-        Disputed("mem_1", Reason.NEWER, "drinks coffee", "preference"),
+        DisputedChange("mem_1", Reason.NEWER, "drinks coffee", "preference"),
     ) and not (changes.edited)
 
 
@@ -147,26 +161,28 @@ def test_a_kind_changed_since_is_a_dispute_too() -> None:
 def test_a_removed_line_of_a_memory_that_was_changed_since_is_a_dispute() -> None:
     changes = asked(FILE.replace(TEA_LINE, ""), memories=newer(TEA, "drinks mate"))
 
-    assert changes == Changes(disputed=(Disputed("mem_1", Reason.NEWER),))
+    assert changes == Changes(disputed=(DisputedChange("mem_1", Reason.NEWER),))
 
 
 def test_the_file_wins_over_a_memory_that_is_not_newer() -> None:
     older = [replace(TEA, text="drinks mate"), LISBON, NUTS]
 
     assert asked(FILE.replace("tea", "coffee"), memories=older) == Changes(
-        edited=(Edited("mem_1", "drinks coffee", None),)
+        edited=(EditedMemory("mem_1", "drinks coffee", None),)
     )
 
 
 def test_a_line_of_a_memory_that_went_since_asks_for_nothing_unless_it_was_edited() -> None:
     assert asked(FILE, memories=[LISBON, NUTS]) == Changes()
     assert asked(FILE.replace("tea", "coffee"), memories=[LISBON, NUTS]) == Changes(
-        disputed=(Disputed("mem_1", Reason.GONE, "drinks coffee", "preference"),)
+        disputed=(DisputedChange("mem_1", Reason.GONE, "drinks coffee", "preference"),)
     )
 
 
 def test_a_memory_created_since_is_not_taken_for_a_removed_one() -> None:
-    assert asked(FILE, memories=[*ALL, Known("mem_4", "fact", "new", newer=True)]) == Changes()
+    assert (
+        asked(FILE, memories=[*ALL, CurrentMemory("mem_4", "fact", "new", newer=True)]) == Changes()
+    )
 
 
 def test_a_summary_is_no_place_to_edit_a_long_content() -> None:
@@ -174,23 +190,23 @@ def test_a_summary_is_no_place_to_edit_a_long_content() -> None:
     moved = FILE.replace(TEA_LINE, "").replace("## fact\n", "## fact\n" + TEA_LINE)
 
     assert asked(FILE.replace("tea", "coffee"), memories=long) == Changes(
-        disputed=(Disputed("mem_1", Reason.LONG, "drinks coffee", "preference"),)
+        disputed=(DisputedChange("mem_1", Reason.LONG, "drinks coffee", "preference"),)
     )
-    assert asked(moved, memories=long) == Changes(edited=(Edited("mem_1", None, "fact"),))
+    assert asked(moved, memories=long) == Changes(edited=(EditedMemory("mem_1", None, "fact"),))
     assert asked(FILE.replace(TEA_LINE, ""), memories=long).removed == ("mem_1",)
 
 
 def test_a_line_with_an_id_that_nobody_knows_is_a_new_memory() -> None:
     changes = asked("- drank milk <!-- mem_7 -->\n" + FILE)
 
-    assert changes == Changes(created=(Created(0, "drank milk", "", formerly="mem_7"),))
+    assert changes == Changes(created=(NewStatement(0, "drank milk", "", formerly="mem_7"),))
 
 
 def test_an_altered_copy_is_a_new_memory_and_the_original_stays() -> None:
     copied = FILE.replace(TEA_LINE, TEA_LINE.replace("tea", "coffee") + TEA_LINE)
 
     assert asked(copied) == Changes(
-        created=(Created(2, "drinks coffee", "preference", formerly="mem_1"),)
+        created=(NewStatement(2, "drinks coffee", "preference", formerly="mem_1"),)
     )
 
 
@@ -201,7 +217,7 @@ def test_a_mere_repetition_is_nothing_new() -> None:
 def test_a_file_that_never_was_synced_edits_what_differs_and_removes_nothing() -> None:
     changes = asked(TEA_LINE.replace("tea", "coffee"), synced="")
 
-    assert changes == Changes(edited=(Edited("mem_1", "drinks coffee", None),))
+    assert changes == Changes(edited=(EditedMemory("mem_1", "drinks coffee", None),))
     assert asked(TEA_LINE.replace("tea", "coffee"), synced="", memories=newer(TEA)) == Changes(
-        disputed=(Disputed("mem_1", Reason.NEWER, "drinks coffee", ""),)
+        disputed=(DisputedChange("mem_1", Reason.NEWER, "drinks coffee", ""),)
     )

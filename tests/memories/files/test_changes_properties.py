@@ -8,18 +8,18 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.files.changes import Changes, Known, find_changes
-from memories.files.grammar import KINDS, Document, Shown, parse, render
+from memories.files.changes import Changes, CurrentMemory, find_changes
+from memories.files.grammar import KINDS, Document, ShownMemory, parse, render
 from tests.memories.files import hostile
 
 
-def known(memories: Iterable[Shown]) -> list[Known]:
-    return [Known(one.id, one.kind, one.text) for one in memories]
+def known(memories: Iterable[ShownMemory]) -> list[CurrentMemory]:
+    return [CurrentMemory(one.id, one.kind, one.text) for one in memories]
 
 
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
-def test_a_rendered_file_asks_for_nothing(memories: list[Shown], text: str) -> None:
+def test_a_rendered_file_asks_for_nothing(memories: list[ShownMemory], text: str) -> None:
     document = parse(render(memories, keeping=parse(text)))
 
     assert find_changes(document, document, memories=known(memories)) == Changes()
@@ -28,7 +28,7 @@ def test_a_rendered_file_asks_for_nothing(memories: list[Shown], text: str) -> N
 @hostile.unhurried
 @given(hostile.memories(), hostile.files(), st.data())
 def test_a_memory_that_the_person_left_alone_is_left_alone(
-    memories: list[Shown], text: str, data: st.DataObject
+    memories: list[ShownMemory], text: str, data: st.DataObject
 ) -> None:
     """Whatever happened to it elsewhere, and whether or not the file knows."""
     document = parse(render(memories, keeping=parse(text)))
@@ -43,7 +43,9 @@ def test_a_memory_that_the_person_left_alone_is_left_alone(
 
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
-def test_every_word_of_an_edited_file_goes_somewhere(memories: list[Shown], text: str) -> None:
+def test_every_word_of_an_edited_file_goes_somewhere(
+    memories: list[ShownMemory], text: str
+) -> None:
     synced, edited, rows = parse(render(memories)), parse(text), known(memories)
     changes = find_changes(synced, edited, memories=rows)
 
@@ -55,7 +57,7 @@ def test_every_word_of_an_edited_file_goes_somewhere(memories: list[Shown], text
 
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
-def test_each_memory_is_asked_for_one_thing_at_most(memories: list[Shown], text: str) -> None:
+def test_each_memory_is_asked_for_one_thing_at_most(memories: list[ShownMemory], text: str) -> None:
     changes = find_changes(parse(render(memories)), parse(text), memories=known(memories))
 
     asked = [one.id for one in changes.edited] + [one.id for one in changes.disputed]
@@ -67,7 +69,7 @@ def test_each_memory_is_asked_for_one_thing_at_most(memories: list[Shown], text:
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
 def test_an_edit_that_was_carried_out_asks_for_nothing_more(
-    memories: list[Shown], text: str
+    memories: list[ShownMemory], text: str
 ) -> None:
     edited = parse(text)
     changes = find_changes(parse(render(memories)), edited, memories=known(memories))
@@ -80,8 +82,8 @@ def test_an_edit_that_was_carried_out_asks_for_nothing_more(
 
 
 def _carried_out(
-    memories: list[Shown], changes: Changes
-) -> tuple[list[Shown], dict[int, str | None]]:
+    memories: list[ShownMemory], changes: Changes
+) -> tuple[list[ShownMemory], dict[int, str | None]]:
     """As a service would: disputes are left to a person, each new line becomes a memory."""
     rows = {one.id: one for one in memories if one.id not in changes.removed}
     for edit in changes.edited:
@@ -90,6 +92,6 @@ def _carried_out(
     became: dict[int, str | None] = dict.fromkeys(changes.repeated)
     for number, new in enumerate(changes.created):
         id = f"mem_{100 + number:026}"
-        rows[id] = Shown(id, new.kind or next(iter(KINDS)), new.content)
+        rows[id] = ShownMemory(id, new.kind or next(iter(KINDS)), new.content)
         became[new.place] = id
     return list(rows.values()), became

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from hypothesis import example, given
 
-from memories.files.grammar import Role, Shown, parse, render
+from memories.files.grammar import Role, ShownMemory, parse, render
 from tests.memories.files import hostile
 
-TEA = Shown("mem_1", "preference", "drinks tea")
-LISBON = Shown("mem_2", "fact", "lives in Lisbon")
-NUTS = Shown("mem_3", "constraint", "allergic to\npeanuts")
+TEA = ShownMemory("mem_1", "preference", "drinks tea")
+LISBON = ShownMemory("mem_2", "fact", "lives in Lisbon")
+NUTS = ShownMemory("mem_3", "constraint", "allergic to\npeanuts")
 
 
 def shown(text: str) -> list[tuple[str, str, str]]:
@@ -24,7 +24,7 @@ def shown(text: str) -> list[tuple[str, str, str]]:
 @given(hostile.memories(), hostile.files())
 @example([TEA], "- x <!-- mem_1 -->")
 @example([LISBON], "## fact")
-def test_rendering_again_gives_the_same_bytes(memories: list[Shown], text: str) -> None:
+def test_rendering_again_gives_the_same_bytes(memories: list[ShownMemory], text: str) -> None:
     once = render(memories, keeping=parse(text))
 
     assert render(memories, keeping=parse(once)) == once
@@ -34,7 +34,7 @@ def test_rendering_again_gives_the_same_bytes(memories: list[Shown], text: str) 
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
 def test_each_memory_stands_there_once_with_its_words_and_kind(
-    memories: list[Shown], text: str
+    memories: list[ShownMemory], text: str
 ) -> None:
     found = shown(render(memories, keeping=parse(text)))
 
@@ -46,7 +46,7 @@ def test_each_memory_stands_there_once_with_its_words_and_kind(
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
 def test_free_text_headings_and_new_lines_stay_as_they_stand(
-    memories: list[Shown], text: str
+    memories: list[ShownMemory], text: str
 ) -> None:
     before = [line.raw for line in parse(text).lines if line.role is not Role.MEMORY]
     after = [line.raw for line in parse(render(memories, keeping=parse(text))).lines]
@@ -69,7 +69,7 @@ def test_ten_thousand_lines_come_back_as_they_were() -> None:
 
 def test_hostile_repetitions_are_read_like_any_other_text() -> None:
     content = "\\" * 200_000 + " " * 200_000 + "<!-- mem_" * 50_000 + "."
-    memories = [Shown("mem_1", "fact", content)]
+    memories = [ShownMemory("mem_1", "fact", content)]
 
     assert shown(render(memories)) == [("mem_1", "fact", content)]
     assert parse("# a" + " " * 200_000 + "b").lines[0].role is Role.HEADING
@@ -92,7 +92,7 @@ def test_a_chinese_file_has_chinese_headings_and_keeps_those_there_are() -> None
 
 def test_what_is_new_follows_the_last_memory_of_its_section() -> None:
     text = "## fact\n- born in Porto <!-- mem_9 -->\n\nI wrote this.\n\n## task\n"
-    porto = Shown("mem_9", "fact", "born in Porto")
+    porto = ShownMemory("mem_9", "fact", "born in Porto")
 
     assert render([LISBON, porto], keeping=parse(text)) == (
         "## fact\n- born in Porto <!-- mem_9 -->\n- lives in Lisbon <!-- mem_2 -->\n"
@@ -110,7 +110,7 @@ def test_a_section_that_empties_and_fills_again_does_not_grow() -> None:
 
 def test_a_memory_of_another_kind_by_now_moves_to_that_section() -> None:
     text = render([TEA, LISBON])
-    moved = Shown(TEA.id, "fact", TEA.text)
+    moved = ShownMemory(TEA.id, "fact", TEA.text)
 
     assert render([moved, LISBON], keeping=parse(text)) == (
         "## preference\n\n\n## fact\n\n"
@@ -127,7 +127,7 @@ def test_a_new_line_becomes_the_memory_that_was_made_of_it_where_it_stands() -> 
 
 def test_an_altered_copy_becomes_its_own_memory() -> None:
     text = "## fact\n- works in Porto <!-- mem_2 -->\n- lives in Lisbon <!-- mem_2 -->\n"
-    porto = Shown("mem_9", "fact", "works in Porto")
+    porto = ShownMemory("mem_9", "fact", "works in Porto")
 
     assert render([LISBON, porto], keeping=parse(text), became={1: "mem_9"}) == text.replace(
         "Porto <!-- mem_2", "Porto <!-- mem_9"

@@ -6,7 +6,7 @@ import pytest
 
 from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.arbitration.verdicts import BundledArbiter
-from memories.extraction.types import Candidate, Known, Verdict
+from memories.extraction.types import Candidate, KnownMemory, Verdict
 from memories.reader import reader
 
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
@@ -32,7 +32,11 @@ def test_two_that_hold_together_neither_replace_nor_contradict_each_other(
     known, said = BundledEmbedder().embed([old, new])
     decision = BundledArbiter(reader()).arbitrate(
         Candidate(kind="fact", content=new, importance=0.5, confidence=0.8, quote=new),
-        [Known(id="mem_old", kind="fact", content=old, similarity=float((known * said).sum()))],
+        [
+            KnownMemory(
+                id="mem_old", kind="fact", content=old, similarity=float((known * said).sum())
+            )
+        ],
         now=NOW,
     )
     assert decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH), decision.reasons

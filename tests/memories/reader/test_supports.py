@@ -13,7 +13,7 @@ import pytest
 
 from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.arbitration.verdicts import BundledArbiter
-from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.extraction.types import Candidate, Decision, KnownMemory, Verdict
 from memories.reader import reader
 
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
@@ -29,7 +29,7 @@ def decided(language: str, answer: str) -> list[Decision]:
     return [
         arbiter.arbitrate(
             Candidate(kind="fact", content=new, importance=0.5, confidence=0.8, quote=new),
-            [Known(id="mem_old", kind="fact", content=old, similarity=max(0.0, cosine))],
+            [KnownMemory(id="mem_old", kind="fact", content=old, similarity=max(0.0, cosine))],
             now=NOW,
         )
         for (old, new), cosine in zip(found, likeness, strict=True)
