@@ -93,8 +93,8 @@ with as_system():
     operation.refresh_from_db()
 raw = time.perf_counter()
 with as_system(), connection.cursor() as cursor:
-    for participant in registry.participants():
-        for model in participant.models:
+    for kind in registry.user_data_kinds():
+        for model in kind.models:
             if model is not User:
                 table = model._meta.db_table
                 cursor.execute('DELETE FROM "%s" WHERE user_id = %%s' % table, [other.pk])
@@ -121,8 +121,8 @@ if OTHERS:
     told["scan_among"] = scans()
     told["rows"] = 0
     with as_system(), connection.cursor() as cursor:
-        for participant in registry.participants():
-            for model in participant.models:
+        for kind in registry.user_data_kinds():
+            for model in kind.models:
                 if model is not User:
                     cursor.execute('SELECT count(*) FROM "%s" WHERE user_id = ANY(%%s)'
                                    % model._meta.db_table, [[one.pk for one in others]])

@@ -39,8 +39,8 @@ from memories.extraction import masking
 from memories.learning import learnability
 from ops.accounts import users
 from ops.models import User
-from ops.portable_rows import Loading, Unfit, exported_objects
-from ops.registry import Page, Rows, RowsUnder, register, register_readable_pages
+from ops.portable_rows import Loading, RejectedRow, exported_objects
+from ops.registry import ChildRows, Page, Rows, register, register_readable_pages
 
 BAD_ID = gettext_noop("an id is empty, too long or holds control characters")
 TOO_LONG = gettext_noop("the text is longer than is allowed here")
@@ -71,7 +71,7 @@ class MessageRows(Rows):
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)
         if len(row.content) > settings.MAX_MESSAGE_CHARS:
-            raise Unfit(TOO_LONG)
+            raise RejectedRow(TOO_LONG)
         if settings.SECRETS_IN_MESSAGES == "mask":
             row.content = masking.masked_by_reading(row.content)
         if "token_count" not in given:
@@ -150,7 +150,7 @@ def check_client_id(value: str | None) -> None:
     try:
         check_external_id(value, field="id")
     except Invalid as error:
-        raise Unfit(BAD_ID) from error
+        raise RejectedRow(BAD_ID) from error
 
 
 def _give_new_ids(rows: list[Any]) -> None:
@@ -175,7 +175,7 @@ _TEXTS = (
 )
 register(
     TemporaryData(),
-    RowsUnder(
+    ChildRows(
         Feedback,
         order=40,
         parents=("message",),

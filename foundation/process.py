@@ -19,7 +19,7 @@ from typing import IO, TypeVar
 T = TypeVar("T")
 
 
-def once(make: Callable[[], T]) -> Callable[[], T]:
+def once_per_process(make: Callable[[], T]) -> Callable[[], T]:
     """Decorate a function without arguments so that it runs only once per process.
 
     With `functools.cache` alone, two threads may each create a value. The cache keeps only one of

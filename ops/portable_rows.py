@@ -46,7 +46,7 @@ LISTED = 500
 """At most this many skipped places are listed; the others are only counted."""
 
 
-class Unfit(ValueError):
+class RejectedRow(ValueError):
     """The error for a row that can't be imported. `why` is one of a fixed set of sentences.
 
     If `is_skipped_silently` is True, rows that refer to this row are skipped without a report.
@@ -58,7 +58,7 @@ class Unfit(ValueError):
         self.is_skipped_silently = is_skipped_silently
 
 
-class AlreadyThere(Unfit):
+class ParentSkipped(RejectedRow):
     """The row isn't imported, since its parent row already exists or was forgotten."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def reference_of(model: Any) -> str:
 def validated_value(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
     """Return the validated value of a column in an imported row, or the default if it is missing.
 
-    Raise `Unfit` if the value is invalid, or missing in a column without a default.
+    Raise `RejectedRow` if the value is invalid, or missing in a column without a default.
     """
     if field.name not in row:
         return _absent(field)
@@ -128,22 +128,22 @@ def validated_value(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
     if value is None:
         return None if field.null else _absent(field)
     if not _is_storable(value):
-        raise Unfit(BAD_CHARACTERS)
+        raise RejectedRow(BAD_CHARACTERS)
     if value in ("", [], {}):
         takes = {"CharField": "", "TextField": "", "ArrayField": []}
         kind = field.get_internal_type()
         if kind == "JSONField" or (kind in takes and value == takes[kind]):
             return value
-        raise Unfit(BAD_VALUE)
+        raise RejectedRow(BAD_VALUE)
     try:
         cleaned = field.clean(value, None)
     except (ValidationError, TypeError, ValueError, OverflowError) as error:
-        raise Unfit(BAD_VALUE) from error
+        raise RejectedRow(BAD_VALUE) from error
     if isinstance(cleaned, datetime):
         aware = cleaned if timezone.is_aware(cleaned) else cleaned.replace(tzinfo=UTC)
         # Times at the very ends of the calendar can't be read back from the database.
         if not 2 <= aware.year <= 9998:
-            raise Unfit(BAD_VALUE)
+            raise RejectedRow(BAD_VALUE)
         return aware
     return cleaned
 
@@ -157,7 +157,7 @@ def _absent(field: Field[Any, Any]) -> Any:
         return timezone.now()
     if field.blank and field.empty_strings_allowed:
         return ""
-    raise Unfit(BAD_VALUE)
+    raise RejectedRow(BAD_VALUE)
 
 
 def _is_storable(value: Any) -> bool:
@@ -226,15 +226,15 @@ class Loading:
     def key_of(self, model: type[Model], reference: Any) -> int:
         """Return the primary key of the row that has the id `reference` in the file.
 
-        Raise `AlreadyThere` if the row was passed to `mark_skipped`, and `Unfit` if no row has
-        the id.
+        Raise `ParentSkipped` if the row was passed to `mark_skipped`, and `RejectedRow` if no row
+        has the id.
         """
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
             if isinstance(reference, (str, int)) and reference in self._skipped[model]:
-                raise AlreadyThere from error
-            raise Unfit(DANGLING) from error
+                raise ParentSkipped from error
+            raise RejectedRow(DANGLING) from error
 
     def mark_skipped(self, model: type[Model], reference: Any) -> None:
         """Record that the row `reference` was skipped; rows that refer to it aren't reported."""
@@ -300,17 +300,17 @@ def _validated_rows(
         where = f"{table.name} {number}"
         try:
             if not isinstance(given, Mapping):
-                raise Unfit(BAD_VALUE)
+                raise RejectedRow(BAD_VALUE)
             row, own = _row(table, loading, given)
             for parent in map(table.model._meta.get_field, table.inside):
                 key = getattr(row, parent.attname)  # type: ignore[union-attr] # a foreign key
                 if loading.existed(parent.related_model, key):  # type: ignore[arg-type]
-                    raise AlreadyThere
+                    raise ParentSkipped
             table.prepare(loading, row, given)
-        except Unfit as unfit:
+        except RejectedRow as unfit:
             if unfit.is_skipped_silently:
                 loading.mark_skipped(table.model, given.get("id"))
-            if isinstance(unfit, AlreadyThere):
+            if isinstance(unfit, ParentSkipped):
                 loading.there[table.name] += 1
             else:
                 loading.leave_out(where, unfit.why)
@@ -350,7 +350,7 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
     if reference is None:
         if column.null:
             return None
-        raise Unfit(DANGLING)
+        raise RejectedRow(DANGLING)
     return loading.key_of(column.related_model, reference)
 
 
@@ -448,7 +448,7 @@ def _joining(
         for column, reference in own.items():
             try:
                 found[column] = loading.key_of(model, reference)
-            except Unfit:
+            except RejectedRow:
                 continue  # the other row was left out and reported
         if found:
             model._base_manager.filter(pk=key).update(**found)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Handler = Callable[["Run"], Mapping[str, Any] | None]
 _handlers: dict[str, Handler] = {}
 _long: set[str] = set()
-_participants: list[UserData] = []
+_user_data_kinds: list[UserData] = []
 _readable: list[Readable] = []
 _counts_kept: list[CountsKept] = []
 
@@ -187,7 +187,7 @@ class Rows:
         """Adapt an imported row before it is stored; subclasses override this.
 
         For example, replace values that are valid only on the exporting instance. `given` contains
-        the values in the file. Raise `Unfit` if the row can't be imported.
+        the values in the file. Raise `RejectedRow` if the row can't be imported.
         """
 
     def finished(self, loading: Loading) -> None:
@@ -216,13 +216,13 @@ class Rows:
 UserData = ErasableData | Rows
 
 
-def register(*participants: UserData) -> None:
-    _participants.extend(participants)
+def register(*kinds: UserData) -> None:
+    _user_data_kinds.extend(kinds)
 
 
-def participants() -> list[UserData]:
+def user_data_kinds() -> list[UserData]:
     """Return all kinds of personal data, in the order in which they are erased."""
-    return sorted(_participants, key=lambda participant: (participant.order, participant.name))
+    return sorted(_user_data_kinds, key=lambda kind: (kind.order, kind.name))
 
 
 def register_readable_pages(pages: Readable) -> Readable:
@@ -240,7 +240,7 @@ def readable_pages() -> list[Readable]:
 
 
 @dataclass(frozen=True)
-class RowsUnder(Rows):
+class ChildRows(Rows):
     """Rows that count as hidden if one of their parent rows is hidden.
 
     `parents` are the names of the foreign keys to these parent rows.

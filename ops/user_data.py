@@ -35,7 +35,7 @@ from ops.models import (
     Webhook,
     WeeklyMail,
 )
-from ops.portable_rows import BAD_VALUE, Loading, Unfit, validated_value
+from ops.portable_rows import BAD_VALUE, Loading, RejectedRow, validated_value
 from ops.registry import ErasableData, Page, Rows, register, register_readable_pages
 from ops.transfer import stored_files
 from ops.transfer.stored_files import EXPORTS, IMPORTS
@@ -100,7 +100,7 @@ class SettingsRows(Rows):
                 return
             users.change_settings(user=loading.user, changes=chosen)
             loading.new[self.name] += 1
-        except Unfit as unfit:
+        except RejectedRow as unfit:
             loading.leave_out(self.name, unfit.why)
         except Invalid:
             loading.leave_out(self.name, BAD_VALUE)

@@ -141,7 +141,11 @@ def prepare(
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
         found = builder.build(query, user=user, conversation=conversation)
         is_on = users.settings_of(user).longterm_enabled
-        known = _remembered_texts(text, found, user=user, is_on=is_on) if is_demo else _Known([])
+        known = (
+            _remembered_texts(text, found, user=user, is_on=is_on)
+            if is_demo
+            else _QuotableTexts([])
+        )
         is_personal = conversation.kind != ConversationKind.GROUP
         is_sought = is_demo and is_on and is_personal and not (known.fitting or forget)
         return Prepared(
@@ -185,7 +189,7 @@ def _carry_out_forgets(
 
 
 @dataclass(frozen=True)
-class _Known:
+class _QuotableTexts:
     """The texts of memories that the demo assistant quotes, best first."""
 
     fitting: list[str]
@@ -194,7 +198,7 @@ class _Known:
     ids: list[str] = field(default_factory=list)
 
 
-def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> _Known:
+def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> _QuotableTexts:
     """Return the memories that the demo assistant quotes.
 
     If the message asks for a list of the person's memories or for their own name, return memories
@@ -210,11 +214,13 @@ def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> 
         listed = {
             one.public_id: one.content for one in portrait.personal_memories(user, limit=most)
         }
-        return _Known([*listed.values()], ids=[*listed][:-1] if len(listed) == most else [*listed])
+        return _QuotableTexts(
+            [*listed.values()], ids=[*listed][:-1] if len(listed) == most else [*listed]
+        )
     if is_on and demo_assistant.asks_own_name(text) and (names := _own_names(text, user=user)):
-        return _Known([*names.values()], ids=[*names])
+        return _QuotableTexts([*names.values()], ids=[*names])
     if intent is not Intent.QUESTION:
-        return _Known([])
+        return _QuotableTexts([])
     # The block also contains constraints that aren't relevant.
     relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
     memories = [one for one in found.items if one.type == "memory"]
@@ -230,7 +236,7 @@ def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> 
         sorted(each, key=lambda one: (one.id in of_others, -relevance[one.id]))
         for each in (fitting, used)
     )
-    return _Known(
+    return _QuotableTexts(
         [one.text for one in sure if one.id not in of_others],
         [one.text for one in sure if one.id in of_others],
         [one.text for one in perhaps],

@@ -150,7 +150,7 @@ Thread = KeptThread | TemporaryThread
 
 
 @dataclass(frozen=True)
-class Editable:
+class EditableMessage:
     """A message that the person may edit, and the messages that the edit would delete.
 
     An edit deletes the old message and all later messages; `gone` lists their public ids, oldest
@@ -214,7 +214,7 @@ def ask(
         return _record_question(text, user=user, conversation=conversation)
 
 
-def last(*, user: User, conversation: Conversation | TemporaryConversation) -> Thread:
+def last_question(*, user: User, conversation: Conversation | TemporaryConversation) -> Thread:
     """Return the conversation's last question, so that it can be answered, or answered again.
 
     Runs in the caller's transaction. Raise `Conflict` if the conversation doesn't end with a
@@ -231,7 +231,7 @@ def last(*, user: User, conversation: Conversation | TemporaryConversation) -> T
 
 def editable(
     *, user: User, conversation: Conversation | TemporaryConversation, message: str = ""
-) -> Editable:
+) -> EditableMessage:
     """Return the person's message with this id, and the messages that an edit would delete.
 
     Without `message`, return the person's last message. Runs in the caller's transaction. Raise
@@ -262,9 +262,9 @@ def _may_edit(one: TemporaryMessage, message: str) -> bool:
 
 def _editable(
     question: Message | TemporaryMessage, rows: Sequence[tuple[str, str]], *, is_first: bool
-) -> Editable:
+) -> EditableMessage:
     is_last = [role for _, role in rows[1:]] in ([], [Role.ASSISTANT])
-    return Editable(question, [one for one, _ in rows], is_last=is_last, is_first=is_first)
+    return EditableMessage(question, [one for one, _ in rows], is_last=is_last, is_first=is_first)
 
 
 def edit(
@@ -302,7 +302,7 @@ def edit(
 
 def _confirmed(
     user: User, conversation: Conversation | TemporaryConversation, message: str, newest: str
-) -> Editable:
+) -> EditableMessage:
     if not message:
         raise Conflict(NOT_HERE)
     found = editable(user=user, conversation=conversation, message=message)

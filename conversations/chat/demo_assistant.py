@@ -302,7 +302,7 @@ def intent_of(message: str) -> Intent:
     return Intent.OTHER
 
 
-def says_that_something_waits(answer: str) -> bool:
+def mentions_pending_review(answer: str) -> bool:
     """Return whether the reply says that memories which may answer the question await review."""
     return any(text["waits"] in answer for text in _TEXTS.values())
 

@@ -21,7 +21,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from conversations.importing.formats import file_rows
-from conversations.importing.formats.file_rows import Format, Opened
+from conversations.importing.formats.file_rows import Format, OpenedFile
 from conversations.models import Conversation, Episode, Message, Summary, Turn
 from conversations.recording.episodes import EPISODE_CHARS
 from foundation.database import statements
@@ -113,7 +113,7 @@ def too_large() -> Invalid:
     return Invalid(message, code="too_large", fields={"file": [message]})
 
 
-def read(row: Import) -> Opened:
+def read(row: Import) -> OpenedFile:
     """Check the whole uploaded file, and return it opened for import; a zip is unpacked first.
 
     Raise `Invalid` if the file can't be read, `NoRoom` if the disk lacks space to unpack it, and
@@ -131,7 +131,7 @@ def read(row: Import) -> Opened:
 
 
 def apply(
-    opened: Opened, *, user: User, reference: str, on_progress: Callable[[int], None]
+    opened: OpenedFile, *, user: User, reference: str, on_progress: Callable[[int], None]
 ) -> Mapping[str, Any]:
     """Insert all rows of the file in the caller's transaction, enqueue learning, return the report.
 
@@ -147,7 +147,7 @@ def apply(
         learns=opened.people == 1,
         on_progress=on_progress,
     )
-    known = {one.name: one for one in registry.participants()}
+    known = {one.name: one for one in registry.user_data_kinds()}
     tables = opened.tables(lambda one: loading.leave_out(one.where, one.why.value))
     if opened.format == Format.MEMORY_CENTER:
         order = {name: place for place, name in enumerate(reversed(list(known)))}
@@ -211,7 +211,7 @@ def _learn(loading: Loading) -> int:
     )
 
 
-def _report(opened: Opened, loading: Loading, *, learning: int) -> Mapping[str, Any]:
+def _report(opened: OpenedFile, loading: Loading, *, learning: int) -> Mapping[str, Any]:
     names = {"conversations": Conversation, "messages": Message, "memories": Memory}
     return {
         "format": opened.format.value,

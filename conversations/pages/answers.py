@@ -20,7 +20,7 @@ from conversations.chat import answer_stream, answer_text
 from conversations.chat.answer_stream import Answering, End
 from conversations.chat.chat_messages import TemporaryThread, Thread
 from conversations.pages import bubbles, chat_page
-from conversations.pages.chat_page import Opened
+from conversations.pages.chat_page import OpenedConversation
 from foundation.errors import Conflict, NotFound
 from foundation.text.richtext import as_html
 from memcenter.rest.throttling import long_answers
@@ -50,7 +50,7 @@ class AnswerReservation:
 
 
 @contextmanager
-def reserve_answer(found: Opened) -> Iterator[AnswerReservation]:
+def reserve_answer(found: OpenedConversation) -> Iterator[AnswerReservation]:
     """Mark the conversation as being answered, and reserve a model slot if a model is configured.
 
     The mark is set before anything is recorded, so that a second request at the same time records
@@ -66,7 +66,7 @@ def reserve_answer(found: Opened) -> Iterator[AnswerReservation]:
         raise
 
 
-def _reserve(found: Opened) -> AnswerReservation:
+def _reserve(found: OpenedConversation) -> AnswerReservation:
     conversation = found.row.public_id if found.row is not None else ""
     if conversation and not answer_stream.begin_answer(conversation):
         raise Conflict(
@@ -152,11 +152,11 @@ class AnswerEvents:
     def close(self) -> None:
         self._answering.finish()
 
-    def opened(self) -> Opened:
+    def opened(self) -> OpenedConversation:
         """Return the conversation as it is now stored."""
         thread = self._answering.thread
         with own_transaction(self._request):
-            return chat_page.opened(person(self._request), thread.public_id)
+            return chat_page.open_conversation(person(self._request), thread.public_id)
 
     def fragment(self) -> str:
         """Return the HTML of the question, the answer, the note below them and the side panel."""
@@ -201,7 +201,7 @@ class AnswerEvents:
         assert end is not None
         return end
 
-    def _context(self, found: Opened) -> dict[str, Any]:
+    def _context(self, found: OpenedConversation) -> dict[str, Any]:
         user = person(self._request)
         context: dict[str, Any] = {"row": found.row, "opened": found}
         thread = self._answering.thread
@@ -214,8 +214,8 @@ class AnswerEvents:
                 user, said, after=before.order_by("-number").first(), is_last=True
             )
             context |= chat_page.side_panel_context(user, said[-1])
-            context["edge"] = chat_page.edge_of(user, kept)
-        context["ending"] = bubbles.ending_after(
+            context["edge"] = chat_page.first_unsummarized_id(user, kept)
+        context["ending"] = bubbles.end_note_after(
             self._end(), thread.public_id, had_answer=self._had_answer
         )
         return context

@@ -72,8 +72,8 @@ class Bubble:
         return as_html(self.text)
 
     @property
-    def says_that_something_waits(self) -> bool:
-        return demo_assistant.says_that_something_waits(self.text)
+    def mentions_pending_review(self) -> bool:
+        return demo_assistant.mentions_pending_review(self.text)
 
     @property
     def can_be_rated(self) -> bool:
@@ -201,7 +201,7 @@ def build_bubbles(
             Bubble(
                 public_id=message.public_id,
                 role=message.role,
-                who=message.speaker or who_is(message.role),
+                who=message.speaker or sender_label(message.role),
                 text=message.content,
                 said_at=message.created_at,
                 day="" if day == last else _day_name(message.created_at),
@@ -240,7 +240,7 @@ def build_temporary_bubbles(messages: Sequence[TemporaryMessage]) -> list[Bubble
         Bubble(
             public_id=one.public_id,
             role=one.role,
-            who=one.speaker or who_is(one.role),
+            who=one.speaker or sender_label(one.role),
             text=one.content,
             said_at=one.created_at,
             is_temporary=True,
@@ -252,7 +252,7 @@ def build_temporary_bubbles(messages: Sequence[TemporaryMessage]) -> list[Bubble
     ]
 
 
-def who_is(role: str) -> str:
+def sender_label(role: str) -> str:
     return {
         Role.USER.value: _("You"),
         Role.ASSISTANT.value: _("Assistant"),
@@ -272,7 +272,7 @@ def _day(moment: datetime) -> date:
 
 
 @dataclass(frozen=True)
-class Ending:
+class EndNote:
     """The note below the last message, for instance that an answer was cut off.
 
     `again` is the label of the button that requests an answer, or "" for no button.
@@ -292,34 +292,34 @@ class Ending:
         return reverse("conversation_stop", args=[self.conversation])
 
 
-def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
+def end_note_of_page(name: str, last: Bubble | None) -> EndNote | None:
     """Return the note to show below the conversation's last message, or None if none is needed."""
     if last is None:
         return None
     if last.role == Role.USER and answer_stream.is_answering(name):
-        return Ending(_("An answer is being written…"), name, is_answering=True)
+        return EndNote(_("An answer is being written…"), name, is_answering=True)
     if last.role == Role.USER:
-        return Ending(_("This message has no answer yet."), name, again=_("Get an answer"))
+        return EndNote(_("This message has no answer yet."), name, again=_("Get an answer"))
     if last.role == Role.ASSISTANT and not last.is_completed:
-        return Ending(_("This answer was cut off."), name, again=_("Try again"))
+        return EndNote(_("This answer was cut off."), name, again=_("Try again"))
     return None
 
 
-def ending_after(end: End, name: str, *, had_answer: bool) -> Ending | None:
+def end_note_after(end: End, name: str, *, had_answer: bool) -> EndNote | None:
     """Return the note to show after an attempt to answer, or None if none is needed."""
     again = _("Try again")
     if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
         return None  # the bubble of a stopped answer has its own permanent label
     if end is End.GONE:
         words = _("This was changed somewhere else. Reload the page to see the latest version.")
-        return Ending(words, name)
+        return EndNote(words, name)
     if had_answer:
-        return Ending(_("There is no new answer. The earlier one is still here."), name, again)
+        return EndNote(_("There is no new answer. The earlier one is still here."), name, again)
     if end is End.BROKEN:
-        return Ending(
+        return EndNote(
             _("The answer was cut off. Everything up to that point was saved."), name, again
         )
     if end is End.UNSAID:
-        return Ending(_("Stopped before the first word."), name, _("Get an answer"))
+        return EndNote(_("Stopped before the first word."), name, _("Get an answer"))
     words = _("No answer: the model can’t be reached right now. Your message was saved.")
-    return Ending(words, name, again)
+    return EndNote(words, name, again)

@@ -16,17 +16,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from conversations.chat import answer_stream, chat_messages
 from conversations.chat.chat_messages import EditedQuestion, Thread, UnconfirmedEdit
 from conversations.pages import answers, chat_page, conversation_list, deletions
-from conversations.pages.chat_page import MessageForm, Opened, TitleForm
+from conversations.pages.chat_page import MessageForm, OpenedConversation, TitleForm
 from conversations.recording import conversation_names
 from foundation.errors import ApplicationError, NotFound
 from ops.pages.base import (
     field_of,
     is_htmx,
     is_streamed,
-    leave,
     own_transaction,
     person,
     personal_page,
+    redirect_after_form,
     target,
 )
 
@@ -39,7 +39,9 @@ RENAME = "conversations/conversation_rename.html"
 def chat_home(request: HttpRequest) -> HttpResponse:
     """Show the newest conversation, or an invitation to begin a conversation."""
     with own_transaction(request):
-        return chat_page.show(request, Opened(conversation_list.newest(person(request))))
+        return chat_page.show(
+            request, OpenedConversation(conversation_list.newest(person(request)))
+        )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,8 +49,8 @@ def chat_home(request: HttpRequest) -> HttpResponse:
 @personal_page
 def conversation_new(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST":
-        return _say(request, Opened())
-    return chat_page.show_own(request, Opened())
+        return _say(request, OpenedConversation())
+    return chat_page.show_in_transaction(request, OpenedConversation())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,8 +59,8 @@ def conversation_new(request: HttpRequest) -> HttpResponseBase:
 def temporary_new(request: HttpRequest) -> HttpResponseBase:
     """Begin a temporary chat: it expires after a day, and nothing is learned from it."""
     if request.method == "POST":
-        return _say(request, Opened(is_temporary=True))
-    return chat_page.show_own(request, Opened(is_temporary=True))
+        return _say(request, OpenedConversation(is_temporary=True))
+    return chat_page.show_in_transaction(request, OpenedConversation(is_temporary=True))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -66,13 +68,13 @@ def temporary_new(request: HttpRequest) -> HttpResponseBase:
 @personal_page
 def conversation_page(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
     with own_transaction(request):
-        found = chat_page.opened(person(request), conversation_id)
+        found = chat_page.open_conversation(person(request), conversation_id)
         if request.method != "POST":
             return chat_page.show(request, found)
     return _say(request, found)
 
 
-def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
+def _say(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
     form = MessageForm(request.POST)
     if not form.is_valid():
         return _refused(request, found, form)
@@ -93,16 +95,18 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
     page = reverse("conversation", args=[thread.public_id])
     if found.row is None and is_streamed(request):  # the new page requests the answer
         reservation.close()
-        return leave(request, page)
+        return redirect_after_form(request, page)
     response = answers.respond_with_answer(request, thread, reservation, was_untitled=was_untitled)
-    return leave(request, page) if found.row is None and is_htmx(request) else response
+    return (
+        redirect_after_form(request, page) if found.row is None and is_htmx(request) else response
+    )
 
 
-def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResponse:
+def _refused(request: HttpRequest, found: OpenedConversation, form: MessageForm) -> HttpResponse:
     """Show the error and keep the typed text; for htmx return only the message form."""
     if not is_htmx(request):
-        return chat_page.show_own(request, found, form=form)
-    response = chat_page.show_own(request, found, form=form, part="#composer")
+        return chat_page.show_in_transaction(request, found, form=form)
+    response = chat_page.show_in_transaction(request, found, form=form, part="#composer")
     response["HX-Retarget"], response["HX-Reswap"] = "#composer", "outerHTML"
     return response
 
@@ -173,14 +177,14 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
     )
 
 
-def _opened(request: HttpRequest, conversation_id: str) -> Opened:
+def _opened(request: HttpRequest, conversation_id: str) -> OpenedConversation:
     with own_transaction(request):
-        return chat_page.opened(person(request), conversation_id)
+        return chat_page.open_conversation(person(request), conversation_id)
 
 
-def _last(request: HttpRequest, found: Opened) -> Thread:
+def _last(request: HttpRequest, found: OpenedConversation) -> Thread:
     assert found.conversation is not None
-    return chat_messages.last(user=person(request), conversation=found.conversation)
+    return chat_messages.last_question(user=person(request), conversation=found.conversation)
 
 
 def _edit_message(edited: EditedQuestion) -> str:
@@ -209,7 +213,7 @@ def _edit_message(edited: EditedQuestion) -> str:
 
 
 def _ask_to_edit(
-    request: HttpRequest, found: Opened, form: MessageForm, *, confirms: bool = False
+    request: HttpRequest, found: OpenedConversation, form: MessageForm, *, confirms: bool = False
 ) -> HttpResponse:
     """Show the message in a text field.
 
@@ -226,7 +230,7 @@ def _ask_to_edit(
             edits = chat_messages.editable(
                 user=user, conversation=found.conversation, message=message
             )
-            context |= deletions.of_edit(edits, user=user)
+            context |= deletions.edit_dialog(edits, user=user)
     except NotFound:
         raise
     except ApplicationError as error:
@@ -242,20 +246,24 @@ def _ask_to_edit(
     return render(request, f"{EDIT}{part}", context, status=status)
 
 
-def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
+def _show_as_it_is(
+    request: HttpRequest, found: OpenedConversation, error: ApplicationError
+) -> HttpResponse:
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
-    response = chat_page.show_own(request, found, part="#without")
+    response = chat_page.show_in_transaction(request, found, part="#without")
     response["HX-Retarget"], response["HX-Reswap"] = "#bubbles", "outerHTML"
     return response
 
 
-def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
+def _refuse_answer(
+    request: HttpRequest, found: OpenedConversation, error: ApplicationError
+) -> HttpResponse:
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
-    response = chat_page.show_own(request, found, part="#without")
+    response = chat_page.show_in_transaction(request, found, part="#without")
     response.status_code = 409
     return response
 
@@ -266,7 +274,7 @@ def conversation_rename(request: HttpRequest, conversation_id: str) -> HttpRespo
     """Edit the title in place; without JavaScript, on a separate page."""
     with own_transaction(request):
         kept = conversation_names.resolve(user=person(request), reference=conversation_id)
-        row, part = Opened(kept).row, "#field" if is_htmx(request) else ""
+        row, part = OpenedConversation(kept).row, "#field" if is_htmx(request) else ""
         form = TitleForm(request.POST if request.method == "POST" else None)
         if request.method != "POST":
             form.initial = {"title": kept.title}

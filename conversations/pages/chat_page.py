@@ -23,7 +23,7 @@ from conversations import selectors
 from conversations.chat import answer_text
 from conversations.models import Conversation, Message, Rating, Role
 from conversations.pages import bubbles, conversation_list, forget_receipts, turn_memories
-from conversations.pages.bubbles import Bubbles, Ending
+from conversations.pages.bubbles import Bubbles, EndNote
 from conversations.pages.conversation_list import Row
 from conversations.pages.forget_receipts import ForgetLine
 from conversations.pages.turn_memories import Lessons
@@ -72,7 +72,7 @@ def keeps_text(
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedConversation:
     """The conversation that the page shows. `conversation` is None for a new chat."""
 
     conversation: Conversation | TemporaryConversation | None = None
@@ -90,23 +90,23 @@ class Opened:
         return reverse("temporary_new" if self.is_temporary else "conversation_new")
 
 
-def opened(user: User, public_id: str) -> Opened:
+def open_conversation(user: User, public_id: str) -> OpenedConversation:
     """Return the person's stored or temporary conversation with this id.
 
     Raise `NotFound` if there is no such conversation.
     """
     try:
-        return Opened(conversation_names.resolve(user=user, reference=public_id))
+        return OpenedConversation(conversation_names.resolve(user=user, reference=public_id))
     except NotFound:
         passing = temporary.find(user=user, reference=public_id)
         if passing is None:
             raise
-        return Opened(passing, is_temporary=True)
+        return OpenedConversation(passing, is_temporary=True)
 
 
 def show(
     request: HttpRequest,
-    found: Opened,
+    found: OpenedConversation,
     *,
     form: MessageForm | None = None,
     part: str = "",
@@ -136,7 +136,7 @@ def _part(request: HttpRequest) -> str:
     return "#list" if "after" in request.GET else _PARTS.get(target(request), "")
 
 
-def _common_context(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
+def _common_context(request: HttpRequest, found: OpenedConversation, part: str) -> dict[str, Any]:
     user = person(request)
     context: dict[str, Any] = {"opened": found, "row": found.row, "section": "chat"}
     context["chat_model"] = answer_text.model_name()
@@ -151,7 +151,7 @@ def _common_context(request: HttpRequest, found: Opened, part: str) -> dict[str,
     return context
 
 
-def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
+def _messages_context(request: HttpRequest, found: OpenedConversation, part: str) -> dict[str, Any]:
     user, conversation = person(request), found.conversation
     if isinstance(conversation, TemporaryConversation):
         said = Bubbles(bubbles.build_temporary_bubbles(temporary.read(conversation)), ())
@@ -161,7 +161,7 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
     before, at = number_of(request.GET.get("before")), request.GET.get("at", "")
     said = bubbles.bubbles_of(user, conversation, before=before, at=at)
     context: dict[str, Any] = {"bubbles": said, "ending": _ending(conversation.public_id, said)}
-    edge = context["edge"] = edge_of(user, conversation)
+    edge = context["edge"] = first_unsummarized_id(user, conversation)
     context["has_edge"] = any(one.public_id == edge for one in said.shown)
     answer = _answer(request, user, said)
     known = next(
@@ -171,7 +171,7 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
 
 
 def _forget_line_below_messages(
-    request: HttpRequest, found: Opened, said: Bubbles, forget: str
+    request: HttpRequest, found: OpenedConversation, said: Bubbles, forget: str
 ) -> ForgetLine | None:
     """Return the forget operation whose state the page shows below the messages, or None.
 
@@ -186,7 +186,7 @@ def _forget_line_below_messages(
     return forget_receipts.forget_below_messages(user, found.conversation, without=shown)
 
 
-def edge_of(user: User, conversation: Conversation) -> str:
+def first_unsummarized_id(user: User, conversation: Conversation) -> str:
     """Return the id of the message above which the page shows the note about the summary, or "".
 
     The summary covers messages above the note.
@@ -196,8 +196,8 @@ def edge_of(user: User, conversation: Conversation) -> str:
     return selectors.first_message_after_summary(user, conversation)
 
 
-def _ending(name: str, said: Bubbles) -> Ending | None:
-    return bubbles.ending_of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
+def _ending(name: str, said: Bubbles) -> EndNote | None:
+    return bubbles.end_note_of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
 
 
 def side_panel_context(
@@ -220,7 +220,9 @@ def _answer(request: HttpRequest, user: User, said: Bubbles) -> Message | None:
     return next((one for one in reversed(said.messages) if one.role == Role.ASSISTANT), None)
 
 
-def show_own(request: HttpRequest, found: Opened, **rest: Any) -> HttpResponse:
+def show_in_transaction(
+    request: HttpRequest, found: OpenedConversation, **rest: Any
+) -> HttpResponse:
     with own_transaction(request):
         return show(request, found, **rest)
 

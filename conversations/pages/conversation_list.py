@@ -196,7 +196,7 @@ def _day_of(moment: datetime) -> str:
 def _temporary(user: User, query: str) -> list[Group]:
     """Return the person's temporary chats whose title contains the query; none if Redis is down."""
     try:
-        found = temporary.all_of(user)
+        found = temporary.list_conversations(user)
     except RedisError:
         return []
     found = [one for one in found if query.casefold() in one.title.casefold()]

@@ -30,11 +30,11 @@ from ops import audit_log
 from ops.models import User
 from ops.pages import stored_amounts
 from ops.pages.base import (
-    leave,
     own_transaction,
     person,
     personal_page,
     proof_problem,
+    redirect_after_form,
     render_page,
     target,
 )
@@ -95,7 +95,7 @@ def data_layer_delete(request: HttpRequest, layer: str) -> HttpResponse:
         elif memories := list(Memory.visible.filter(user=user).only("pk")):
             memory_forgets.forget_memories(user=user, memories=memories)
     messages.success(request, forgotten_words())
-    return leave(request, reverse("data_management"))
+    return redirect_after_form(request, reverse("data_management"))
 
 
 def _deletion_context(user: User, layer: str) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _deletion_context(user: User, layer: str) -> dict[str, Any]:
         "title": title,
         "text": _("This can’t be undone. You will get a receipt."),
         "goes": [
-            words % stored_amounts.shown(count),
+            words % stored_amounts.formatted(count),
             _("finished exports, which may hold a copy"),
         ],
         "stays": stays,
@@ -297,4 +297,4 @@ def _formats(chosen: str) -> list[dict[str, Any]]:
 
 
 def _to_transfers(request: HttpRequest) -> HttpResponse:
-    return leave(request, reverse("data_management") + "#transfers")
+    return redirect_after_form(request, reverse("data_management") + "#transfers")

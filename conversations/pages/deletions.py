@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from conversations.chat.chat_messages import Editable
+from conversations.chat.chat_messages import EditableMessage
 from conversations.forgetting import message_erasure, message_forgets
 from conversations.forgetting.message_erasure import Consequences
 from conversations.models import Conversation, Message, Role
@@ -28,7 +28,7 @@ from conversations.recording.temporary import TemporaryConversation
 from foundation.text.richtext import shorten, with_inner_quotation_marks
 from memories.models import Memory
 from ops.models import User
-from ops.pages.base import leave, own_transaction, person, personal_page, target
+from ops.pages.base import own_transaction, person, personal_page, redirect_after_form, target
 from ops.pages.operation_rows import forgotten_words
 
 _NAMED = 3
@@ -44,7 +44,7 @@ def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpRespon
         kept = conversation_names.resolve(user=user, reference=conversation_id)
         if request.method != "POST":
             found = message_erasure.consequences_of_conversation(kept, user=user)
-            return ask(request, of_clearing(kept, found))
+            return show_dialog(request, clear_dialog(kept, found))
         operation = message_forgets.clear_conversation(
             user=user, conversation=kept, forget_memories=bool(request.POST.get("memories"))
         )
@@ -53,7 +53,9 @@ def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpRespon
         " conversation."
     )
     messages.success(request, words)
-    return leave(request, page_after(conversation_id, forget=operation.public_id))
+    return redirect_after_form(
+        request, page_with_receipt(conversation_id, forget=operation.public_id)
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -66,13 +68,13 @@ def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpRespo
     is_from_data = request.GET.get("from") == "data"
     with own_transaction(request):
         user = person(request)
-        found = chat_page.opened(user, conversation_id).conversation
+        found = chat_page.open_conversation(user, conversation_id).conversation
         assert found is not None
         if request.method != "POST":
             if isinstance(found, TemporaryConversation):
-                return ask(request, of_temporary(found))
+                return show_dialog(request, temporary_dialog(found))
             lost = message_erasure.consequences_of_conversation(found, user=user)
-            return ask(request, of_deleting(found, lost, is_from_data=is_from_data))
+            return show_dialog(request, conversation_dialog(found, lost, is_from_data=is_from_data))
         if isinstance(found, TemporaryConversation):
             temporary.erase(found)
             words = _("The temporary chat is over. Nothing of it is left.")
@@ -86,16 +88,16 @@ def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpRespo
         words = _("Deleted. “Activity” shows what is still being erased, and then the receipt.")
     messages.success(request, words)
     after = reverse("data_management") + "#activity" if is_from_data else reverse("chat_home")
-    return leave(request, after)
+    return redirect_after_form(request, after)
 
 
-def ask(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+def show_dialog(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     part = "#dialog" if target(request) == "dialogs" else ""
     context |= {"section": "chat"}
     return render(request, f"conversations/forget_confirm.html{part}", context)
 
 
-def page_after(public_id: str, *, forget: str) -> str:
+def page_with_receipt(public_id: str, *, forget: str) -> str:
     """Return the URL of a conversation page that shows the receipt of the operation `forget`.
 
     If `forget` is empty, the page shows no receipt.
@@ -104,7 +106,7 @@ def page_after(public_id: str, *, forget: str) -> str:
     return f"{page}?{urlencode({'forgotten': forget})}#receipt-{forget}" if forget else page
 
 
-def of_message(message: Message, found: Consequences) -> dict[str, Any]:
+def message_dialog(message: Message, found: Consequences) -> dict[str, Any]:
     page = reverse("conversation", args=[message.conversation.public_id])
     title = _("Delete and forget this exchange?") if found.messages > 1 else None
     words = (
@@ -135,7 +137,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     )
 
 
-def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
+def edit_dialog(edits: EditableMessage, *, user: User) -> dict[str, Any]:
     """Return texts that describe what an edit deletes and what is kept."""
     words = ngettext(
         "%(n)d message after it", "%(n)d messages after it, beginning with its answer", edits.later
@@ -158,7 +160,7 @@ def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
     return {"goes": goes, "stays": stays, "learned": learned, "lists": _full_lists(found)}
 
 
-def of_deleting(
+def conversation_dialog(
     conversation: Conversation, found: Consequences, *, is_from_data: bool = False
 ) -> dict[str, Any]:
     page = reverse("conversation", args=[conversation.public_id])
@@ -166,7 +168,7 @@ def of_deleting(
     if conversation.title:
         title = with_inner_quotation_marks(shorten(conversation.title, _SHORT))
         named = _("the conversation “%(title)s”") % {"title": title}
-    return _of_whole_conversation(
+    return _whole_conversation_dialog(
         conversation,
         found,
         action=reverse("conversation_delete", args=[conversation.public_id])
@@ -179,8 +181,8 @@ def of_deleting(
     )
 
 
-def of_clearing(conversation: Conversation, found: Consequences) -> dict[str, Any]:
-    return _of_whole_conversation(
+def clear_dialog(conversation: Conversation, found: Consequences) -> dict[str, Any]:
+    return _whole_conversation_dialog(
         conversation,
         found,
         action=reverse("conversation_clear", args=[conversation.public_id]),
@@ -192,7 +194,7 @@ def of_clearing(conversation: Conversation, found: Consequences) -> dict[str, An
     )
 
 
-def _of_whole_conversation(
+def _whole_conversation_dialog(
     conversation: Conversation, found: Consequences, *, goes: list[str], stays: str, **given: str
 ) -> dict[str, Any]:
     return _dialog(
@@ -206,7 +208,7 @@ def _of_whole_conversation(
     )
 
 
-def of_temporary(conversation: TemporaryConversation) -> dict[str, Any]:
+def temporary_dialog(conversation: TemporaryConversation) -> dict[str, Any]:
     replies = sum(one.role == Role.ASSISTANT for one in temporary.read(conversation))
     words = counts_in_words(said=conversation.message_count - replies, replies=replies)
     return _dialog(
@@ -265,7 +267,7 @@ def memories_only_here(memories: Sequence[Memory]) -> str:
     return words % {"n": len(memories), "memories": _quoted(memories)}
 
 
-def _memories_of(edits: Editable, memories: Sequence[Memory]) -> str:
+def _memories_of(edits: EditableMessage, memories: Sequence[Memory]) -> str:
     if not memories or edits.is_last:
         return memories_only_here(memories) if memories else ""
     words = ngettext(

@@ -20,7 +20,7 @@ from conversations import selectors
 from conversations.forgetting import learned_undo, message_erasure, message_forgets
 from conversations.models import Message, Role, Turn
 from conversations.pages import bubbles, chat_page, deletions, forget_cards, turn_memories
-from conversations.pages.chat_page import Opened, RatingForm
+from conversations.pages.chat_page import OpenedConversation, RatingForm
 from conversations.recording import turns
 from foundation.errors import ApplicationError, NotFound
 from memories import review
@@ -61,7 +61,7 @@ def message_forget(request: HttpRequest, message_id: str) -> HttpResponse:
         message = selectors.message_of(user, message_id)
         if request.method != "POST":
             found = message_erasure.consequences_of_message(message, user=user)
-            return deletions.ask(request, deletions.of_message(message, found))
+            return deletions.show_dialog(request, deletions.message_dialog(message, found))
         operation = message_forgets.forget_message(user=user, message=message, cascade=True)
     words = operation_rows.forgotten_words(operation)
     messages.success(request, words, extra_tags=operation_rows.SHOWS_RECEIPTS)
@@ -121,7 +121,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
     if not is_htmx(request):
         return redirect(_answer_url(turn))
     with own_transaction(request):
-        found = Opened(turn.conversation)
+        found = OpenedConversation(turn.conversation)
         context = {"row": found.row, "opened": found, "page": found.url}
         context |= chat_page.side_panel_context(person(request), turn.assistant_message)
         return render(request, f"{chat_page.TEMPLATE}#undone", context)
@@ -206,7 +206,7 @@ def _show_card(
 ) -> HttpResponse:
     part = "conversations/includes/forget_card.html"
     template = part if is_htmx(request) else "conversations/forget_card_page.html"
-    context = {"card": card, "back": Opened(turn.conversation).url}
+    context = {"card": card, "back": OpenedConversation(turn.conversation).url}
     return render(request, template, context, status=status)
 
 
@@ -218,9 +218,9 @@ def _forgotten(operation: Operation) -> str:
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:
     if not is_htmx(request):
-        return redirect(deletions.page_after(public_id, forget=forget))
+        return redirect(deletions.page_with_receipt(public_id, forget=forget))
     with own_transaction(request):
-        kept = chat_page.opened(person(request), public_id)
+        kept = chat_page.open_conversation(person(request), public_id)
         response = chat_page.show(request, kept, part="#without", forget=forget)
     response["HX-Retarget"], response["HX-Reswap"] = "#bubbles", "outerHTML"
     response["HX-Trigger"] = "dialog-done, conversation-changed, title-changed"
@@ -228,7 +228,7 @@ def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpR
 
 
 def _answer_url(turn: Turn) -> str:
-    return f"{Opened(turn.conversation).url}#{turn.assistant_message.public_id}"
+    return f"{OpenedConversation(turn.conversation).url}#{turn.assistant_message.public_id}"
 
 
 def _turn(request: HttpRequest, turn_id: str) -> Turn:
@@ -254,7 +254,7 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
             return redirect(_answer_url(turn))
         count = int(tries) if tries.isdecimal() and len(tries) < 4 else turn_memories.TRIES
         lessons = turn_memories.lessons_of(user, [turn], tries=count)[turn.pk]
-        context = {"lessons": lessons, "page": Opened(turn.conversation).url}
+        context = {"lessons": lessons, "page": OpenedConversation(turn.conversation).url}
         response = render(request, _LESSONS, context)
     if not lessons.again_url:
         response["HX-Trigger"] = "memories-learned"
@@ -283,7 +283,7 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
         if not is_htmx(request):
             return redirect(_answer_url(turn))
         lessons = turn_memories.lessons_of(user, [turn])[turn.pk]
-        context = {"lessons": lessons, "page": Opened(turn.conversation).url}
+        context = {"lessons": lessons, "page": OpenedConversation(turn.conversation).url}
         response = render(request, _LESSONS, context)
         response.write(render_to_string("includes/toast_list.html", {"oob": True}, request))
     response["HX-Trigger"] = "memories-learned"
@@ -307,7 +307,7 @@ def _say_it_is_binned(request: HttpRequest, turn: Turn, memory_id: str) -> None:
 
 
 def _restore_url(memory: Memory, turn: Turn) -> str:
-    back = urlencode({"next": Opened(turn.conversation).url})
+    back = urlencode({"next": OpenedConversation(turn.conversation).url})
     return f"{reverse('memory_restore', args=[memory.public_id])}?{back}"
 
 
@@ -372,7 +372,7 @@ def _ask_to_remember(
 
 
 def _place_of(message: Message) -> str:
-    page = Opened(message.conversation).url
+    page = OpenedConversation(message.conversation).url
     return f"{page}?{urlencode({'at': message.public_id})}#{message.public_id}"
 
 
@@ -383,7 +383,7 @@ def _show_what_was_learned(request: HttpRequest, message: Message) -> HttpRespon
         user = person(request)
         turn = selectors.turn_of(user, message)
         lessons = turn_memories.lessons_of(user, [turn])[turn.pk] if turn is not None else None
-        context = {"lessons": lessons, "page": Opened(message.conversation).url}
+        context = {"lessons": lessons, "page": OpenedConversation(message.conversation).url}
         response = render(request, f"{chat_page.TEMPLATE}#remembered", context)
     response["HX-Reswap"] = "none"
     response["HX-Trigger"] = "dialog-done, memories-learned"

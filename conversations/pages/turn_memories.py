@@ -242,7 +242,7 @@ def _asking_to_forget(user: User, turns: Iterable[Turn], *, learning: Collection
 
 
 @dataclass(frozen=True)
-class Used:
+class UsedMemory:
     """A memory that was used in an answer, with the reason in words."""
 
     memory: Memory
@@ -259,8 +259,8 @@ class Panel:
     """
 
     answer: Message | None
-    used: Sequence[Used] = ()
-    always: Sequence[Used] = ()
+    used: Sequence[UsedMemory] = ()
+    always: Sequence[UsedMemory] = ()
     others: Counter[str] = field(default_factory=Counter)
 
 
@@ -273,12 +273,12 @@ def panel_of(user: User, answer: Message | None) -> Panel:
         one.public_id: one for one in Memory.objects.filter(user=user, public_id__in=wanted)
     }
     sources = _sources(user, list(memories.values()))
-    parts: dict[bool, list[Used]] = {True: [], False: []}
+    parts: dict[bool, list[UsedMemory]] = {True: [], False: []}
     for is_relevant in (True, False):  # a memory is relevant if any of its hits is
         for hit in hits:
             memory = memories.get(hit.target_public_id)
             if memory is not None and _is_relevant(hit.components, memory) is is_relevant:
-                one = Used(memory, _why(hit, memory), sources.get(memory.pk))
+                one = UsedMemory(memory, _why(hit, memory), sources.get(memory.pk))
                 parts[is_relevant].append(one)
                 del memories[hit.target_public_id]
     others = Counter(hit.type for hit in hits if hit.type != "memory")

@@ -57,7 +57,7 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class ToIndex:
+class IndexInput:
     """The rows that an operation indexes: a turn's messages and episode, or a single message."""
 
     messages: tuple[Message, ...]
@@ -74,26 +74,26 @@ class ToIndex:
         return [*texts, turn_text(*texts)[:EPISODE_CHARS]] if self.turn else texts
 
 
-def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
+def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[IndexInput | None]:
     """Load the rows that each operation's payload names.
 
     The result has the order of `payloads`, with None for each payload whose rows no longer exist.
     """
     turn_ids = [one["turn"] for one in payloads if "turn" in one]
-    turns: dict[int, ToIndex] = {}
+    turns: dict[int, IndexInput] = {}
     if turn_ids:
         for turn in selectors.whole_turns(user, Sql("t.id = ANY(%s)", (turn_ids,))):
-            turns[turn.pk] = ToIndex((turn.user_message, turn.assistant_message), turn)
+            turns[turn.pk] = IndexInput((turn.user_message, turn.assistant_message), turn)
     message_ids = [one["message"] for one in payloads if "turn" not in one]
     single = Message.objects.filter(user=user, pk__in=message_ids) if message_ids else ()
-    messages = {one.pk: ToIndex((one,), None) for one in single}
+    messages = {one.pk: IndexInput((one,), None) for one in single}
     return [
         turns.get(one["turn"]) if "turn" in one else messages.get(one["message"])
         for one in payloads
     ]
 
 
-def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
+def embed(found: Sequence[IndexInput | None]) -> dict[int, Vectors]:
     """Embed all texts in one call and return their vectors, by position in `found`.
 
     Call it outside a transaction.
@@ -112,7 +112,7 @@ def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
 
 
 def store(
-    found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
+    found: Mapping[int, IndexInput | None], *, user: User, vectors: Mapping[int, Vectors]
 ) -> dict[int, Episode]:
     """Store index entries for rows that still exist; return the episodes by position in `found`.
 
@@ -142,7 +142,7 @@ def store(
     return episodes
 
 
-def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
+def _entries(one: IndexInput, episode: Episode | None) -> list[Entry]:
     entries = [
         Entry(TargetKind.MESSAGE, message.pk, text, message.conversation_id)
         for message, text in zip(one.messages, one.texts, strict=False)
@@ -153,7 +153,7 @@ def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
     return entries
 
 
-def _existing_messages(found: Sequence[ToIndex]) -> frozenset[int]:
+def _existing_messages(found: Sequence[IndexInput]) -> frozenset[int]:
     ids = [message.pk for one in found for message in one.messages]
     if not ids:
         return frozenset()
@@ -195,12 +195,12 @@ def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
     return found
 
 
-def _existing_turn(one: ToIndex, standing: Mapping[int, _ExistingTurn]) -> _ExistingTurn | None:
+def _existing_turn(one: IndexInput, standing: Mapping[int, _ExistingTurn]) -> _ExistingTurn | None:
     return standing.get(one.turn.pk) if one.turn else None
 
 
 def _episodes(
-    there: Mapping[int, ToIndex], standing: Mapping[int, _ExistingTurn], *, user: User
+    there: Mapping[int, IndexInput], standing: Mapping[int, _ExistingTurn], *, user: User
 ) -> dict[int, Episode]:
     """Return the episodes of existing turns by position, and create those that are missing.
 

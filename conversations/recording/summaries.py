@@ -66,7 +66,7 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Due:
+class DueSummary:
     """The messages that the next version of the summary adds to those of the previous one."""
 
     conversation: Conversation
@@ -78,7 +78,7 @@ class Due:
         return self.messages[-1].number
 
 
-def due_messages(*, user: User, conversation: Conversation) -> Due | None:
+def due_messages(*, user: User, conversation: Conversation) -> DueSummary | None:
     """Return the messages to summarize now, or None if no summary is due.
 
     A summary is due if at least `SUMMARY_EVERY` messages have left the window; one message is
@@ -98,7 +98,7 @@ def due_messages(*, user: User, conversation: Conversation) -> Due | None:
         )
     )
     enough = 1 if _lost_a_version(conversation, since=previous) else settings.SUMMARY_EVERY
-    return Due(conversation, previous, messages) if len(messages) >= enough else None
+    return DueSummary(conversation, previous, messages) if len(messages) >= enough else None
 
 
 # The same window as in `selectors.window_of`: the newest message and the earlier ones that fit.
@@ -149,7 +149,7 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
     return bool(gone)
 
 
-def write(due: Due, *, left_out: Collection[int] = ()) -> str:
+def write(due: DueSummary, *, left_out: Collection[int] = ()) -> str:
     """Return the text of the next version. Call this outside a transaction: it may call a model.
 
     `left_out` holds the keys of messages that must not be summarized. Secrets are masked in the
@@ -165,7 +165,7 @@ def write(due: Due, *, left_out: Collection[int] = ()) -> str:
     return masking.masked(text)
 
 
-def store(due: Due, *, user: User, text: str) -> Summary | None:
+def store(due: DueSummary, *, user: User, text: str) -> Summary | None:
     """Store and return the next version of the summary, or return None if `text` is outdated.
 
     The text is outdated if, since `due_messages` was called, the conversation or one of the

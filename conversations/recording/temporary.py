@@ -26,7 +26,7 @@ from conversations.recording.conversation_names import check_external_id
 from conversations.recording.turns import MessageInput, mask_for_storage
 from foundation import ids
 from foundation.errors import Conflict, Invalid, NotFound
-from foundation.process import once
+from foundation.process import once_per_process
 from foundation.text import tokens
 from ops.models import User
 from ops.portable_rows import Loading
@@ -66,7 +66,7 @@ class TemporaryConversation:
     last_message_at: datetime | None = None
 
 
-@once
+@once_per_process
 def client() -> redis.Redis:
     return redis.Redis.from_url(
         settings.REDIS_URL,
@@ -212,14 +212,14 @@ def _erase_messages(pipe: Any, current: TemporaryConversation) -> None:
     _put(pipe, replace(current, message_count=0, last_message_at=None))
 
 
-def all_of(user: User) -> list[TemporaryConversation]:
+def list_conversations(user: User) -> list[TemporaryConversation]:
     names = client().hvals(_index(owner_key(user)))
     return [found for name in names if (found := _get(_text(name))) is not None]
 
 
 def erase_all(user: User) -> int:
     """Erase all temporary conversations of a person; return their number."""
-    found = all_of(user)
+    found = list_conversations(user)
     for conversation in found:
         erase(conversation)
     client().delete(_index(owner_key(user)))
@@ -244,7 +244,7 @@ class TemporaryData(ErasableData):
         return {"temporary_conversation": erase_all(user) if user else 0}
 
     def count(self, user: User) -> int:
-        return len(all_of(user))
+        return len(list_conversations(user))
 
 
 def owner_key(user: User) -> str:

@@ -118,14 +118,15 @@ class Batch:
     """Independent statements that are sent to the database together, in one round trip."""
 
     def __init__(self) -> None:
-        self._waiting: list[Later] = []
+        self._waiting: list[PendingResult] = []
 
-    def add(self, text: str, values: Values = (), *, anew: bool = False) -> Later:
+    def add(self, text: str, values: Values = (), *, anew: bool = False) -> PendingResult:
         """Add a statement to the batch; the arguments are those of `rows`.
 
-        The batch runs when the rows of any of its statements are first requested (`Later.rows`).
+        The batch runs when rows of one of its statements are first requested
+        (`PendingResult.rows`).
         """
-        later = Later(self, text, values, anew)
+        later = PendingResult(self, text, values, anew)
         self._waiting.append(later)
         return later
 
@@ -149,7 +150,7 @@ class Batch:
 
 
 @dataclass
-class Later:
+class PendingResult:
     """The result of a statement in a batch, which may not have run yet."""
 
     batch: Batch
@@ -165,7 +166,7 @@ class Later:
         return self.found
 
 
-def _run_together(server: Any, waiting: Sequence[Later], *, ends: bool) -> None:
+def _run_together(server: Any, waiting: Sequence[PendingResult], *, ends: bool) -> None:
     entering = _entering(server)
     cursors = [_Cursor(server) for _ in waiting]
     try:

@@ -70,7 +70,7 @@ class BackupError(Exception):
 
 
 @dataclass(frozen=True)
-class Where:
+class BackupTarget:
     """The instance to back up or to restore.
 
     `url` connects as the owner of the database; `tools` is the folder that contains pg_dump.
@@ -82,7 +82,7 @@ class Where:
     tools: Path
 
 
-def write(target: Path, *, where: Where) -> Mapping[str, Any]:
+def write(target: Path, *, where: BackupTarget) -> Mapping[str, Any]:
     """Write a backup to a file that only this user can read; return the manifest of the backup.
 
     The file appears only when it is complete. The dump is a single snapshot of the database, so
@@ -114,7 +114,7 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
     return manifest
 
 
-def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
+def read(source: Path, *, where: BackupTarget, replace: bool) -> Mapping[str, Any]:
     """Restore the database and files from a backup; return its manifest, including the secret key.
 
     Without `replace`, a database that has tables is refused. Stored files are always replaced.
@@ -149,7 +149,7 @@ def _unpacked(source: Path, place: Path) -> dict[str, Any]:
     return manifest | {"secret_key": (place / KEY).read_text(encoding="utf-8")}
 
 
-def _restore_database(place: Path, *, where: Where) -> None:
+def _restore_database(place: Path, *, where: BackupTarget) -> None:
     listed = _run(where, "pg_restore", "--list", str(place / DUMP), connects=False)
     chosen = place / "chosen"
     wanted = [line for line in listed.splitlines() if not any(mark in line for mark in _NOT_OURS)]
@@ -174,13 +174,13 @@ def _without_default_rights(owner: psycopg.Connection) -> Iterator[None]:
             owner.execute(f"{change} GRANT {rights} ON {kind} TO {_ROLES}")
 
 
-def _has_tables(where: Where) -> bool:
+def _has_tables(where: BackupTarget) -> bool:
     with psycopg.connect(where.url) as owner:
         found = owner.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1")
         return found.fetchone() is not None
 
 
-def _run(where: Where, program: str, *arguments: str, connects: bool = True) -> str:
+def _run(where: BackupTarget, program: str, *arguments: str, connects: bool = True) -> str:
     environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     done = subprocess.run(
         [str(where.tools / program), *arguments],
@@ -215,7 +215,7 @@ def _temporary_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def configured_instance() -> Where:
+def configured_instance() -> BackupTarget:
     """Return the configured instance, and create its data folder if necessary.
 
     Raise `BackupError` if MEMCENTER_OWNER_DATABASE_URL isn't set.
@@ -224,7 +224,7 @@ def configured_instance() -> Where:
         raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
     data = Path(settings.DATA_DIR)
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return Where(
+    return BackupTarget(
         url=settings.OWNER_DATABASE_URL,
         data=data,
         secret_key=settings.SECRET_KEY,

@@ -31,14 +31,14 @@ _PROGRAMS = ("web", "worker", "beat")
 
 
 @dataclass(frozen=True)
-class Profile:
+class ProcessCounts:
     """The number of web processes and of worker processes to run."""
 
     web: int
     worker: int
 
 
-PROFILES = {"default": Profile(web=2, worker=2), "small": Profile(web=1, worker=1)}
+PROFILES = {"default": ProcessCounts(web=2, worker=2), "small": ProcessCounts(web=1, worker=1)}
 
 
 class Server(Protocol):
@@ -50,7 +50,7 @@ class Server(Protocol):
 
 
 @dataclass
-class Watched:
+class SupervisedServer:
     """A server and the time of its next restart.
 
     The delay before a restart doubles if the server ended soon after its start.
@@ -143,7 +143,7 @@ class Supervisor:
         self._embedded = embedded
         self._prepare = prepare
         self._announce = announce
-        self._watched: list[Watched] = []
+        self._watched: list[SupervisedServer] = []
 
     def run(self) -> None:
         """Start all servers, and keep them running until Ctrl-C or SIGTERM.
@@ -188,7 +188,7 @@ class Supervisor:
         self._announce()
 
     def _begin(self, name: str, server: Server) -> None:
-        watched = Watched(name, server)
+        watched = SupervisedServer(name, server)
         # Registered before the start, so that Ctrl-C during the start stops this server too.
         self._watched.append(watched)
         watched.start()
@@ -220,7 +220,7 @@ def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
     return {name: Program(name, run[name], folder=folder) for name in _PROGRAMS}
 
 
-def _profile() -> Profile:
+def _profile() -> ProcessCounts:
     chosen = PROFILES[env.choice("MEMCENTER_PROFILE", "default", among=tuple(PROFILES))]
     # Each thread keeps a database connection. Two web processes with 16 threads each, together with
     # the worker, stay below the limit of 80 connections.

@@ -74,7 +74,7 @@ class TooLong(ProviderError):
         super().__init__("The text is too long for the model.", retryable=False)
 
 
-class NotAsked(ProviderError):
+class CircuitOpen(ProviderError):
     """The circuit breaker is open, so nothing was sent."""
 
     def __init__(self) -> None:

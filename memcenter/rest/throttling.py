@@ -23,7 +23,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from foundation.process import once
+from foundation.process import once_per_process
 from ops.models import ApiKey, Scope, User
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def now() -> float:
     return time.time()
 
 
-@once
+@once_per_process
 def client() -> redis.Redis:
     """Return a Redis client with short time-outs, so that counting never delays a call for long."""
     return redis.Redis.from_url(

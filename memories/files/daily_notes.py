@@ -114,14 +114,16 @@ class Recent:
     layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
 
 
-def add_recent_query(user: User, *, zone: ZoneInfo, batch: statements.Batch) -> statements.Later:
+def add_recent_query(
+    user: User, *, zone: ZoneInfo, batch: statements.Batch
+) -> statements.PendingResult:
     """Add the SQL statement for recent notes to a batch; pass the result to `recent_lines`."""
     today = timezone.now().astimezone(zone).date()
     of_days = [user.pk, today - timedelta(days=1), today, _MOST_RECENT]
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
 
 
-def recent_lines(asked: statements.Later) -> Recent:
+def recent_lines(asked: statements.PendingResult) -> Recent:
     """Return the latest note lines of today and yesterday, and the first lines of memory files.
 
     The user's time zone determines the days. In `Recent.notes`, the lines of daily notes are

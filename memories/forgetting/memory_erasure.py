@@ -30,7 +30,7 @@ from memories.models import (
     Vector,
 )
 from ops.models import Operation, User
-from ops.residue.residue_scan import Copies
+from ops.residue.residue_scan import RepeatedTexts
 
 _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
@@ -166,7 +166,7 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
 
     A text stays if another message or a version written by the user also contains it.
     """
-    copies = Copies(operation, user=user)
+    copies = RepeatedTexts(operation, user=user)
     erased = erase_hits(user=user, public_ids=copies.public_ids)
     erased += _erase_in_copies_of_files(user, copies)
     if copies:
@@ -176,7 +176,7 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     return erased
 
 
-def _erase_in_rows(user: User, copies: Copies) -> Counter[str]:
+def _erase_in_rows(user: User, copies: RepeatedTexts) -> Counter[str]:
     own = {"user": user}
     traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
     notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
@@ -187,7 +187,7 @@ def _erase_in_rows(user: User, copies: Copies) -> Counter[str]:
     return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)
 
 
-def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
+def _blank_decisions(user: User, copies: RepeatedTexts) -> Counter[str]:
     erased: Counter[str] = Counter()
     rows = Arbitration.objects.filter(user=user)
     columns = ("candidate_text", "target_text")
@@ -201,7 +201,7 @@ def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
     return erased
 
 
-def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
+def _erase_in_copies_of_files(user: User, copies: RepeatedTexts) -> Counter[str]:
     named = set(copies.public_ids)
 
     def without(text: str) -> str:
@@ -217,7 +217,7 @@ def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
     return Counter({"files:copy": changed} if changed else {})
 
 
-def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
+def _erase_copied_lines(user: User, copies: RepeatedTexts) -> Counter[str]:
     erased: Counter[str] = Counter()
     for model, pk, content in _files_of(user):
         lines = content.splitlines(keepends=True)

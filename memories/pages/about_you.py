@@ -33,11 +33,11 @@ from ops.accounts import users
 from ops.models import User
 from ops.pages.base import (
     day_of,
-    leave,
     own_settings,
     own_transaction,
     person,
     personal_page,
+    redirect_after_form,
     target,
 )
 
@@ -120,20 +120,22 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     except ApplicationError as error:
         refused = _EXPIRED if _IDS_OF_CHANGES & error.fields.keys() else error.message
         messages.error(request, _(refused))
-        return leave(request, reverse("memory_home"))
+        return redirect_after_form(request, reverse("memory_home"))
     except ProviderError:
         messages.error(request, _NOT_READ)
-        return leave(request, reverse("memory_home"))
+        return redirect_after_form(request, reverse("memory_home"))
     if waits := next((one for one in kept if one.status == MemoryStatus.CANDIDATE), None):
         with own_transaction(request):
             messages.warning(request, _please_decide(waits))
-        return leave(request, f"{reverse('memory_review')}?candidate={waits.public_id}")
+        return redirect_after_form(
+            request, f"{reverse('memory_review')}?candidate={waits.public_id}"
+        )
     if kept:
         messages.success(request, _("Remembered."))
     else:
         messages.info(request, _("Nothing was selected, so nothing was changed."))
     # Without `#main`, the browser would keep the fragment of the form's URL, and scroll to the end.
-    return leave(request, f"{reverse('memory_home')}#main")
+    return redirect_after_form(request, f"{reverse('memory_home')}#main")
 
 
 def _please_decide(waits: Memory) -> str:

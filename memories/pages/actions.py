@@ -39,14 +39,14 @@ from memories.pages.memory_rows import (
 from memories.selectors import BIN, MemoryFilter
 from memories.writing import curation
 from ops.pages.base import (
-    here,
+    current_address,
     is_htmx,
-    leave,
+    next_address,
     own_transaction,
     person,
     personal_page,
+    redirect_after_form,
     render_page,
-    way_back,
 )
 from ops.pages.operation_rows import forgotten_words
 
@@ -115,8 +115,8 @@ def _do(
     said: str,
     undo: str = "",
 ) -> HttpResponse:
-    listed = here(request) if is_htmx(request) else reverse("memory_list")
-    back = way_back(request, default=listed)
+    listed = current_address(request) if is_htmx(request) else reverse("memory_list")
+    back = next_address(request, default=listed)
     try:
         with own_transaction(request):
             memory = selectors.memory_of(person(request), memory_id)
@@ -142,7 +142,7 @@ def offer_restore(request: HttpRequest, memory: Memory) -> HttpResponse:
     messages.warning(request, _("This is in the recycle bin. Restore it to change it."))
     if is_in_place(request):
         return render_changed_rows(request, [])
-    return leave(request, reverse("memory_page", args=[memory.public_id]))
+    return redirect_after_form(request, reverse("memory_page", args=[memory.public_id]))
 
 
 def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
@@ -164,7 +164,7 @@ def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpR
 def memory_bulk(request: HttpRequest) -> HttpResponse:
     """Apply one action to all selected memories."""
     ids, action = request.POST.getlist("ids"), request.POST.get("do", "")
-    back = way_back(request, default=reverse("memory_list"))
+    back = next_address(request, default=reverse("memory_list"))
     if not ids:
         messages.info(request, _("Nothing was selected."))
         return _answer_all(request, [], back=back)
@@ -193,7 +193,7 @@ def memory_bulk(request: HttpRequest) -> HttpResponse:
 @personal_page
 def memory_undo(request: HttpRequest, token: str) -> HttpResponse:
     """Undo a bulk action."""
-    back = way_back(request, default=reverse("memory_list"))
+    back = next_address(request, default=reverse("memory_list"))
     action, ids = request.session.get("undo", {}).get(token, ("", ()))
     if not action:
         said = _("This can no longer be undone here. What you deleted is in the recycle bin.")
@@ -271,7 +271,7 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
             chosen = message_forgets.BY_PERSON if told else ""
             operation = memory_forgets.forget_memory(user=memory.user, memory=memory, chosen=chosen)
     messages.success(request, forgotten_words(operation))
-    return leave(request, way_back(request, default=reverse("memory_list")))
+    return redirect_after_form(request, next_address(request, default=reverse("memory_list")))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -286,7 +286,7 @@ def bin_empty(request: HttpRequest) -> HttpResponse:
         if memories:
             operation = memory_forgets.forget_memories(user=person(request), memories=memories)
             messages.success(request, forgotten_words(operation))
-    return leave(request, reverse("memory_bin"))
+    return redirect_after_form(request, reverse("memory_bin"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -300,7 +300,7 @@ def project_forget(request: HttpRequest, key: str) -> HttpResponse:
             return render_page(request, "memories/memory_forget.html", context)
         operation = memory_forgets.forget_project(user=person(request), project=project)
     messages.success(request, forgotten_words(operation))
-    return leave(request, reverse("memory_list"))
+    return redirect_after_form(request, reverse("memory_list"))
 
 
 def _project_context(project: Project) -> dict[str, Any]:
@@ -350,7 +350,7 @@ def _forget_context(
     goes.append(
         _("everything derived from it: search index, links to other memories, lines in files")
     )
-    back = way_back(request, default=reverse("memory_list"))
+    back = next_address(request, default=reverse("memory_list"))
     page = reverse("memory_page", args=[memory.public_id])
     return {
         "action": reverse("memory_forget", args=[memory.public_id]),

@@ -31,7 +31,14 @@ from memories.review import ReviewInput
 from memories.selectors import ANY
 from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
-from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
+from ops.pages.base import (
+    next_address,
+    own_transaction,
+    person,
+    personal_page,
+    redirect_after_form,
+    render_page,
+)
 from ops.pages.forms import ServiceForm
 
 _QUOTED = 80  # characters of a memory in a notice
@@ -51,7 +58,9 @@ def memory_add(request: HttpRequest) -> HttpResponse:
     report_write_result(request, written)
     page = reverse("memory_page", args=[written.memory.public_id])
     is_new = written.result == "created"
-    return leave(request, way_back(request, default=reverse("memory_list")) if is_new else page)
+    return redirect_after_form(
+        request, next_address(request, default=reverse("memory_list")) if is_new else page
+    )
 
 
 def _add(request: HttpRequest, values: dict[str, Any]) -> Written:
@@ -147,7 +156,7 @@ def _accept(request: HttpRequest, memory: Memory) -> None:
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
     page = reverse("memory_page", args=[memory.public_id])
     if not is_row(request):
-        return leave(request, way_back(request, default=page))
+        return redirect_after_form(request, next_address(request, default=page))
     with own_transaction(request):
         return render_changed_rows(request, [memory.public_id], oob=False)
 
@@ -183,7 +192,7 @@ def memory_restore_version(request: HttpRequest, memory_id: str, number: int) ->
 
 
 def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    shown = {"back": way_back(request, default=reverse("memory_list"))} | context
+    shown = {"back": next_address(request, default=reverse("memory_list"))} | context
     status = 422 if context["form"].is_bound else 200
     with own_transaction(request):
         if is_row(request):

@@ -52,7 +52,7 @@ from memories.selectors import (
 from memories.writing import memory_writes
 from ops.models import User
 from ops.pages.base import (
-    here,
+    current_address,
     is_htmx,
     number_of,
     own_settings,
@@ -127,7 +127,7 @@ def memory_list(request: HttpRequest) -> HttpResponse:
         # Render only the results while the user types, and only the next rows while they scroll.
         part = "#found" if target(request) == "found" else _rows_part(request)
         context = _shared(request, params, page) | (
-            {} if part == "#rows" else _surrounding_context(request, params, count)
+            {} if part == "#rows" else _page_context(request, params, count)
         )
         context["in_place"] = part == "#found"
         response = render(request, f"memories/memory_list.html{part}", context)
@@ -152,14 +152,15 @@ def _page(
 
 
 def _shared(request: HttpRequest, params: ListParameters, page: Page) -> dict[str, Any]:
+    back = current_address(request) if params.after else params.address()
     return {
         "asked": params,
-        "rows": rows_of(page.rows, back=here(request) if params.after else params.address()),
+        "rows": rows_of(page.rows, back=back),
         "next_url": params.address(after=page.cursor) if page.cursor else "",
     }
 
 
-def _surrounding_context(
+def _page_context(
     request: HttpRequest, params: ListParameters, found: int | None
 ) -> dict[str, Any]:
     user, survey = person(request), standing_for(request).survey

@@ -34,7 +34,7 @@ from memories.forgetting import rederivation
 from memories.models import Memory, MemoryStatus, Source
 from memories.selectors import LISTED, MemoryFilter, memories_of
 from ops.models import User
-from ops.pages.base import here, person, target
+from ops.pages.base import current_address, person, target
 
 AnyRow = TypeVar("AnyRow", bound=Model)
 SIZE = 20
@@ -279,9 +279,9 @@ def render_changed_rows(
     """
     memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
-    rows = rows_of(listed(person(request), list(present)), back=here(request))
+    rows = rows_of(listed(person(request), list(present)), back=current_address(request))
     left = set(ids) - {row.memory.public_id for row in rows}
-    is_list = here(request).startswith(reverse("memory_list"))
+    is_list = current_address(request).startswith(reverse("memory_list"))
     context = {"rows": rows, "left": sorted(left), "oob": oob, "is_list": is_list}
     return render(request, "memories/includes/rows_changed.html", context)
 

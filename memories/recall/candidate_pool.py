@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from foundation.database import statements
-from foundation.database.statements import Batch, Later, Sql
+from foundation.database.statements import Batch, PendingResult, Sql
 from memories.indexing import milvus_sync
 from memories.indexing.search_index import Identity
 from memories.models import TargetKind
@@ -153,7 +153,7 @@ class _PoolQueries:
         self._words = keyword_matches.add_query(
             prepared, scope, user=user, vector=vector, batch=batch
         )
-        self._fragments: Later | None = None
+        self._fragments: PendingResult | None = None
         if scope.kind == TargetKind.MEMORY:
             self._fragments = _ask_fragments(prepared, scope, user=user, batch=batch)
 
@@ -211,7 +211,9 @@ SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
 """
 
 
-def _ask_rows(scope: SearchScope, ids: Iterable[int], *, user: User, batch: Batch) -> Later | None:
+def _ask_rows(
+    scope: SearchScope, ids: Iterable[int], *, user: User, batch: Batch
+) -> PendingResult | None:
     """Add a query for those of the rows that are still eligible, each with its number of words.
 
     The rows that `scope.also` selects are added. Return None if there is nothing to load.
@@ -334,7 +336,7 @@ def _eligible_fragments(scope: SearchScope, *, user: User) -> Sql:
 
 def _ask_fragments(
     prepared: PreparedQuery, scope: SearchScope, *, user: User, batch: Batch
-) -> Later:
+) -> PendingResult:
     """Add a query for the fragments that are nearest to the query vector, with their memories.
 
     Fragments are the parts of long memories, and earlier texts of memories.
@@ -347,7 +349,7 @@ def _ask_fragments(
 
 
 def _near_fragments(
-    asked: Later, prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
+    asked: PendingResult, prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
 ) -> list[tuple[Any, ...]]:
     """Return rows (distance, memory id, terms), one for each fragment that is near the query."""
     if not words.elsewhere:

@@ -11,7 +11,7 @@ import orjson
 from numpy.typing import NDArray
 
 from foundation.database import statements
-from foundation.database.statements import Batch, Later
+from foundation.database.statements import Batch, PendingResult
 from memories.indexing import search_index
 from memories.indexing.search_index import Identity, active_space
 from memories.retrieval.signals import Corpus, Counts
@@ -87,7 +87,7 @@ SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entrie
 
 def add_query(
     prepared: PreparedQuery, scope: SearchScope, *, user: User, vector: UnitVector, batch: Batch
-) -> Later:
+) -> PendingResult:
     """Add to `batch` a query for the words and the nearest targets of a text type.
 
     Pass the result to `read_matches`, which decodes the rows.
@@ -104,7 +104,9 @@ def add_query(
     )
 
 
-def read_matches(asked: Later, prepared: PreparedQuery, scope: SearchScope, *, user: User) -> Words:
+def read_matches(
+    asked: PendingResult, prepared: PreparedQuery, scope: SearchScope, *, user: User
+) -> Words:
     """Return the matches from the query that `add_query` added.
 
     Further queries are run only if there are more than `WHOLE` texts.

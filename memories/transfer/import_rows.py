@@ -25,8 +25,8 @@ from memories.writing.memory_writes import SourceInput, content_hash
 from ops import ledger
 from ops.ledger import Decision, decision_handler
 from ops.models import User
-from ops.portable_rows import OUR_ID, Loading, Unfit, find_by_columns
-from ops.registry import Rows, RowsUnder
+from ops.portable_rows import OUR_ID, Loading, RejectedRow, find_by_columns
+from ops.registry import ChildRows, Rows
 
 MEMORY_OFF = gettext_noop("long-term memory is turned off")
 EMPTY = gettext_noop("the memory has no text")
@@ -38,7 +38,7 @@ STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that cou
 
 
 @dataclass(frozen=True)
-class OfMemory(RowsUnder):
+class OfMemory(ChildRows):
     """Exports and imports rows of long-term memory.
 
     On import, secrets are masked. While long-term memory is off, no rows are imported.
@@ -46,7 +46,7 @@ class OfMemory(RowsUnder):
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         if not loading.takes_memories:
-            raise Unfit(MEMORY_OFF)
+            raise RejectedRow(MEMORY_OFF)
         mask_words(row)
 
 
@@ -61,18 +61,18 @@ class MemoryRows(OfMemory):
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
         screened = screen(row.content)
         if screened.drop:
-            raise Unfit(SECRET)
+            raise RejectedRow(SECRET)
         row.content = screened.text
         super().prepare(loading, row, given)
         if not OUR_ID.fullmatch(str(given.get("id"))):
             row.content = row.content.strip()
             loading.state.setdefault("from elsewhere", set()).add(row.public_id)
         if not row.content.strip():
-            raise Unfit(EMPTY)
+            raise RejectedRow(EMPTY)
         if len(row.content) > max(settings.MAX_MEMORY_CHARS, settings.MAX_INGEST_CHARS):
-            raise Unfit(TOO_LONG)
+            raise RejectedRow(TOO_LONG)
         if _was_forgotten(row, given, user=loading.user):
-            raise Unfit(FORGOTTEN, is_skipped_silently=True)
+            raise RejectedRow(FORGOTTEN, is_skipped_silently=True)
         row.content_hash = content_hash(row.content)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
@@ -98,7 +98,7 @@ class SourceRows(OfMemory):
 
 
 @dataclass(frozen=True)
-class PhraseRows(RowsUnder):
+class PhraseRows(ChildRows):
     """Exports the phrases of the portrait.
 
     Phrases aren't imported, since a chat model writes them again.
@@ -109,7 +109,7 @@ class PhraseRows(RowsUnder):
 
 
 @dataclass(frozen=True)
-class HitRows(RowsUnder):
+class HitRows(ChildRows):
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         row.target_public_id = loading.with_new_ids(row.target_public_id)
 

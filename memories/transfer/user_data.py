@@ -54,11 +54,11 @@ from ops.accounts import users
 from ops.models import User
 from ops.portable_rows import exported_objects
 from ops.registry import (
+    ChildRows,
     DerivedRows,
     ErasableData,
     Page,
     Rows,
-    RowsUnder,
     register,
     register_readable_pages,
 )
@@ -105,7 +105,7 @@ register(
     SurveyCache(),
     FileCopies(),
     HitRows(RecallHit, order=10, inside=("trace",)),
-    RowsUnder(RecallTrace, order=11, parents=("conversation", "answer")),
+    ChildRows(RecallTrace, order=11, parents=("conversation", "answer")),
     OfMemory(
         Arbitration,
         order=12,

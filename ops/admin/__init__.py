@@ -45,7 +45,7 @@ from ops.models import (
     Webhook,
     WeeklyMail,
 )
-from ops.pages.operation_rows import error_words, said_of_trouble
+from ops.pages.operation_rows import error_words, trouble_in_words
 from ops.queue import outbox, webhook_events
 
 _AT_ONCE = 500  # the maximum number of operations that one click retries
@@ -231,7 +231,7 @@ class OperationAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("trouble"))
     def trouble(self, operation: Operation) -> str:
         found = selectors.trouble_of(operation, now=timezone.now())
-        return said_of_trouble(found) if found else ""
+        return trouble_in_words(found) if found else ""
 
     @admin.display(description=gettext_lazy("last error"))
     def error(self, operation: Operation) -> str:

@@ -40,7 +40,7 @@ _REWRITTEN = "rewritten:"
 _BEGUN = "begun"
 
 
-class StillThere(ProviderError):
+class DiskNotClean(ProviderError):
     """A forgotten text is still on the disk, or a table is locked; the operation is retried."""
 
     def __init__(self, message: str) -> None:
@@ -111,7 +111,7 @@ def erase_disk(run: Run) -> dict[str, Any]:
     and scans the files. If the files exceed `DISK_ERASURE_MAX_MB`, this is only recorded. Does
     nothing if the database's files aren't in the data folder. Safe to run twice: rewritten tables
     are recorded, and the hashes that the scan needs are deleted in the transaction that records the
-    result. Raise `StillThere` if the scan finds a text or a table is locked.
+    result. Raise `DiskNotClean` if the scan finds a text or a table is locked.
     """
     if not cluster.is_cluster_local():
         return {"receipts": 0}
@@ -176,7 +176,7 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
         tables = residue_columns.tables_among(cluster.tables_of(looked.found).values())
     logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_SHOWN])
     where = ", ".join(looked.found[:_SHOWN])
-    raise StillThere(f"{len(looked.found)} files still hold something: {where}")
+    raise DiskNotClean(f"{len(looked.found)} files still hold something: {where}")
 
 
 def _rewrite(run: Run, tables: set[str]) -> None:
@@ -197,7 +197,7 @@ def _rewrite_tables(tables: Iterable[str], *, then: Callable[[str], object]) -> 
     try:
         cluster.rewrite_all(tables, then=then)
     except cluster.NotRewritten as error:
-        raise StillThere(f"The table {error} is in use.") from error
+        raise DiskNotClean(f"The table {error} is in use.") from error
 
 
 def _look(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:

@@ -95,7 +95,7 @@ def _shut_doors(user: User, *, now: datetime) -> None:
 
 def hide_rows(user: User, *, now: datetime) -> None:
     """Hide the person's rows in all registered tables that can hide rows."""
-    for participant in registry.participants():
+    for participant in registry.user_data_kinds():
         for model in participant.models:
             if all(schema.has_column(model, name) for name in ("user", "hidden_at")):
                 rows = model._base_manager.filter(user_id=user.pk, hidden_at__isnull=True)
@@ -180,7 +180,7 @@ def erase_user(run: Run) -> Mapping[str, Any]:
     user = run.user()
     if user is None:
         return forget_steps.finish(run, user=None, scope="user")
-    everything = registry.participants()
+    everything = registry.user_data_kinds()
     last = [participant for participant in everything if User in participant.models]
     tables = [model for item in everything for model in item.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]

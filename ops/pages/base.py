@@ -174,20 +174,20 @@ def render_page(
     return response
 
 
-def leave(request: HttpRequest, address: str) -> HttpResponse:
+def redirect_after_form(request: HttpRequest, address: str) -> HttpResponse:
     """Redirect after a form. The new page replaces the whole page, even if the form is a dialog."""
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": address})
     return redirect(address)
 
 
-def way_back(request: HttpRequest, *, default: str) -> str:
+def next_address(request: HttpRequest, *, default: str) -> str:
     """Return the address in `next` if it is on this site, else `default`."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     return wanted if _is_ours(wanted) else default
 
 
-def here(request: HttpRequest) -> str:
+def current_address(request: HttpRequest) -> str:
     """Return the address of the page that the person sees, even if htmx requests a part of it."""
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))
     path = f"{shown.path}?{shown.query}" if shown.query else shown.path

@@ -137,7 +137,10 @@ def _transfer_line(operation: Operation, title: str) -> dict[str, Any]:
     """
     is_moving = operation.status in _MOVING
     done, total = operation.progress_done, operation.progress_total
-    numbers = {"done": stored_amounts.shown(done)["n"], "total": stored_amounts.shown(total)["n"]}
+    numbers = {
+        "done": stored_amounts.formatted(done)["n"],
+        "total": stored_amounts.formatted(total)["n"],
+    }
     return {
         "op_id": operation.public_id,
         "title": title,
@@ -184,7 +187,7 @@ def _import_line(row: Import) -> dict[str, Any]:
             {"where": _where(entry["where"]), "why": _(entry["why"])} for entry in skipped[:_LISTED]
         ],
         "skipped_more": max(0, count - _LISTED),
-        "skipped_words": words % stored_amounts.shown(count),
+        "skipped_words": words % stored_amounts.formatted(count),
     }
 
 
@@ -192,7 +195,7 @@ def _brought(report: dict[str, Any], *, skipped: int) -> str:
     """Return what an import has added, in words: “3 conversations, 120 messages, 4 memories”."""
     counts = {name: report[plural] for name, plural in _BROUGHT.items()}
     kept = [
-        stored_amounts.WORDS[name](count) % stored_amounts.shown(count)
+        stored_amounts.WORDS[name](count) % stored_amounts.formatted(count)
         for name, count in counts.items()
         if count
     ]
@@ -214,7 +217,7 @@ def _notes(report: dict[str, Any], *, skipped: int) -> list[str]:
                 "The file is about %(n)s people. Nothing is learned from it, "
                 "because it doesn’t say who made which statement."
             )
-            % stored_amounts.shown(report["people"])
+            % stored_amounts.formatted(report["people"])
         )
     elif report["turns_to_learn_from"]:
         notes.append(_("Memories are learned from it in the background."))

@@ -190,7 +190,7 @@ def _counts_of(receipt: Receipt) -> str:
             counts[next((one for one in names if one in stored_amounts.WORDS), "")] += count
     in_words = stored_amounts.WORDS | {"message": _messages_and_replies}
     named = [name for name in _PLAIN if name in in_words and counts[name]]
-    words = (in_words[one](counts[one]) % stored_amounts.shown(counts[one]) for one in named)
+    words = (in_words[one](counts[one]) % stored_amounts.formatted(counts[one]) for one in named)
     return _(", ").join(words) or _("There was nothing to erase.")
 
 

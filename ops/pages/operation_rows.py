@@ -253,7 +253,7 @@ def line_of(
         steps=_steps_of(operation) if operation.kind in FORGET_KINDS else [],
         progress=_progress_of(operation),
         error=_error_of(operation),
-        trouble=said_of_trouble(trouble) if trouble else "",
+        trouble=trouble_in_words(trouble) if trouble else "",
         again_at=operation.run_after if waits and not trouble else None,
         receipt_id=receipt.public_id if receipt is not None else "",
         # A failed import's file is deleted, so it must be uploaded again.
@@ -271,7 +271,7 @@ def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
 def _messages_in(operations: Iterable[Operation]) -> str:
     count = sum(one.kind == Kind.EXTRACT_TURN for one in operations)
     words = ngettext("from %(n)s message", "from %(n)s messages", count)
-    return words % stored_amounts.shown(count) if count else ""
+    return words % stored_amounts.formatted(count) if count else ""
 
 
 def is_moving(lines: Iterable[OperationLine]) -> bool:
@@ -305,7 +305,7 @@ def _step_title(name: str) -> str:
 
 
 def _erased(count: int) -> str:
-    return _("%(n)s erased") % stored_amounts.shown(count) if count else ""
+    return _("%(n)s erased") % stored_amounts.formatted(count) if count else ""
 
 
 def _progress_of(operation: Operation) -> str:
@@ -346,11 +346,13 @@ def in_words(counts: Mapping[str, int]) -> str:
     """Return numbers of rows in words: "1 message, 1 earlier moment"; "" if all are 0."""
     words = stored_amounts.WORDS
     return _(", ").join(
-        words[name](count) % stored_amounts.shown(count) for name, count in counts.items() if count
+        words[name](count) % stored_amounts.formatted(count)
+        for name, count in counts.items()
+        if count
     )
 
 
-def said_of_trouble(trouble: Trouble) -> str:
+def trouble_in_words(trouble: Trouble) -> str:
     return _(_TROUBLE_WORDS[trouble])
 
 
@@ -362,7 +364,7 @@ def _residue_words(count: int, where: str) -> str:
         "Some of what should be erased is left in %(n)s places.",
         count,
     )
-    left = words % stored_amounts.shown(count)
+    left = words % stored_amounts.formatted(count)
     if not kinds:
         return left
     return _("%(left)s Found in: %(kinds)s.") % {"left": left, "kinds": _(", ").join(kinds)}

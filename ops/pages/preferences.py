@@ -25,13 +25,13 @@ from ops.accounts import sign_ins, users
 from ops.models import ApiKey, Role, Theme
 from ops.pages import stored_amounts
 from ops.pages.base import (
+    next_address,
     own_settings,
     own_transaction,
     person,
     personal_page,
     remember_settings,
     target,
-    way_back,
 )
 from ops.pages.forms import PreferencesForm, WeeklyMailForm, WelcomeForm
 from ops.queue import webhook_events
@@ -57,7 +57,7 @@ def set_language(request: HttpRequest) -> HttpResponse:
 def set_theme(request: HttpRequest) -> HttpResponse:
     """Store the theme in a cookie, and in the settings if the person is signed in."""
     theme = request.POST.get("theme", "")
-    response = redirect(way_back(request, default="/"))
+    response = redirect(next_address(request, default="/"))
     if theme not in Theme.values:
         return response
     if request.user.is_authenticated:
@@ -82,13 +82,13 @@ def welcome(request: HttpRequest) -> HttpResponse:
     An owner who leaves this page is offered it again on other pages. A POST dismisses that offer.
     """
     if request.method == "POST":
-        response = redirect(way_back(request, default=settings.LOGIN_REDIRECT_URL))
+        response = redirect(next_address(request, default=settings.LOGIN_REDIRECT_URL))
         response.set_cookie(WELCOME_COOKIE, "1", max_age=_A_YEAR, samesite="Lax", httponly=True)
         return response
     form = WelcomeForm(
         initial={"language": get_language(), "timezone": own_settings(request).timezone}
     )
-    context = {"form": form, "next": way_back(request, default=settings.LOGIN_REDIRECT_URL)}
+    context = {"form": form, "next": next_address(request, default=settings.LOGIN_REDIRECT_URL)}
     with own_transaction(request):
         return render(request, "ops/welcome.html", context)
 
@@ -157,7 +157,7 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
             with override(form.changes().get("language") or get_language()):
                 messages.success(request, _("Saved."))
             response = redirect(
-                way_back(request, default=f"{reverse('settings_page')}#preferences")
+                next_address(request, default=f"{reverse('settings_page')}#preferences")
             )
             if "timezone" in request.POST:
                 response.set_cookie(
@@ -229,7 +229,7 @@ def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]
         "title": title,
         "on": on,
         "off": off,
-        "kept": words(count) % stored_amounts.shown(count) if count else "",
+        "kept": words(count) % stored_amounts.formatted(count) if count else "",
         "is_on": is_on,
         "offer": reverse("data_layer_delete", args=[kind]) if count and not is_on else "",
         "action": reverse("set_switch", args=[name]),

@@ -52,7 +52,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _ask_code(request, form, status=422)
     if sign_ins.are_attempts_used_up(counted, address=""):
-        return sign_in.tried_too_often(request)
+        return sign_in.show_too_many_attempts(request)
     with as_user(user):
         opens = sign_ins.use_second_factor_code(user=user, code=form.cleaned_data["code"])
     if not opens:
@@ -192,7 +192,7 @@ def _set_up(request: HttpRequest, user: User) -> dict[str, str]:
 @require_safe
 def oidc_begin(request: HttpRequest) -> HttpResponse:
     _must_be_on()
-    request.session[_WAY_AFTER] = sign_in.way_in(request)
+    request.session[_WAY_AFTER] = sign_in.address_after_sign_in(request)
     try:
         return openid.redirect_to_provider(request)
     except ProviderError as error:
@@ -227,8 +227,8 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
         return _refused(request, _(error.message))
     if not user.is_active or user.hidden_at is not None:
         return _refused(request, _("This account is closed."), user)
-    way = request.session.pop(_WAY_AFTER, sign_in.way_in(request))
-    return sign_in.enter(request, user, way=way)
+    way = request.session.pop(_WAY_AFTER, sign_in.address_after_sign_in(request))
+    return sign_in.sign_in_or_ask_code(request, user, way=way)
 
 
 @sensitive_post_parameters("password")

@@ -35,12 +35,12 @@ from ops.pages.base import (
     SEEN,
     SIGNED_IN_AT,
     is_fresh,
-    leave,
+    next_address,
     own_transaction,
     password_problem,
     person,
     personal_page,
-    way_back,
+    redirect_after_form,
 )
 from ops.pages.forms import PasswordForm, RegisterForm, SignInForm
 
@@ -57,7 +57,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         return show_sign_in(request, form, status=422)
     name, address = form.cleaned_data["username"], request.META.get("REMOTE_ADDR", "")
     if sign_ins.are_attempts_used_up(name, address=address):
-        return tried_too_often(request)
+        return show_too_many_attempts(request)
     with as_system():
         name = users.spelled_name(name)
     user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
@@ -70,7 +70,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         form.add_error(None, _("The name and password don’t match. Please try again."))
         return show_sign_in(request, form, status=422)
     sign_ins.forgive_failures(name, address=address)
-    return enter(request, user, way=way_in(request))
+    return sign_in_or_ask_code(request, user, way=address_after_sign_in(request))
 
 
 @sensitive_post_parameters("password")
@@ -99,8 +99,8 @@ def make_account(
         except Invalid as error:
             form.refuse(error)
         else:
-            begin(request, user)
-            return redirect(way_in(request))
+            begin_session(request, user)
+            return redirect(address_after_sign_in(request))
     return _for_visitors(request, "ops/register.html", form, invited=invited, status=422)
 
 
@@ -114,7 +114,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("sign_in")
 
 
-def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
+def sign_in_or_ask_code(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
     """Sign in a person who has proved their identity, or first ask for their second factor."""
     with as_user(user):
         wants_code = sign_ins.second_factor_of(user) is not None
@@ -136,11 +136,11 @@ def finish_sign_in(request: HttpRequest, user: User, *, way: str) -> HttpRespons
     At their first sign-in, owners are first asked for language and time zone.
     """
     is_first = user.last_login is None and users.role_of(user) is Role.OWNER
-    begin(request, user)
+    begin_session(request, user)
     return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
 
 
-def begin(request: HttpRequest, user: User) -> None:
+def begin_session(request: HttpRequest, user: User) -> None:
     """Sign in the person under a new session key, and store the time in the session."""
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     request.session[SIGNED_IN_AT] = timezone.now().timestamp()
@@ -161,10 +161,10 @@ def _for_visitors(
     status: int = 200,
 ) -> HttpResponse:
     if request.user.is_authenticated and request.method != "POST":
-        return redirect(way_in(request))
+        return redirect(address_after_sign_in(request))
     context = {
         "form": form,
-        "next": way_back(request, default=""),
+        "next": next_address(request, default=""),
         "registration_open": registration.is_registration_open(),
         "invited": invited,
         "provider": openid.shown_name() if openid.is_on() else "",
@@ -174,14 +174,14 @@ def _for_visitors(
     return response
 
 
-def way_in(request: HttpRequest) -> str:
+def address_after_sign_in(request: HttpRequest) -> str:
     """Return the address to open after sign-in, which is never a sign-in or registration page."""
-    wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
+    wanted = next_address(request, default=settings.LOGIN_REDIRECT_URL)
     own = (reverse("sign_in"), reverse("register"), reverse("sign_in_code"))
     return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
 
 
-def tried_too_often(request: HttpRequest) -> HttpResponse:
+def show_too_many_attempts(request: HttpRequest) -> HttpResponse:
     context = {"minutes": sign_ins.LOCKED_SECONDS // 60}
     response = render(request, "ops/sign_in_later.html", context, status=429)
     response["Retry-After"] = str(sign_ins.LOCKED_SECONDS)
@@ -196,7 +196,7 @@ def staff_sign_in(request: HttpRequest) -> HttpResponse:
     """
     if request.user.is_authenticated:
         raise PermissionDenied
-    return redirect(f"{reverse('sign_in')}?{urlencode({'next': way_in(request)})}")
+    return redirect(f"{reverse('sign_in')}?{urlencode({'next': address_after_sign_in(request)})}")
 
 
 def note_session(request: HttpRequest) -> None:
@@ -290,14 +290,14 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
     if sign_ins.are_attempts_used_up(_LINK_COUNTER, address=address):
-        return tried_too_often(request)
+        return show_too_many_attempts(request)
     try:
         with as_system():
             link = registration.take_link(token)
     except NotFound:
         sign_ins.note_failure(_LINK_COUNTER, address=address)
         return _show_link_over(request)
-    response = enter(request, link.user, way=link.next or settings.LOGIN_REDIRECT_URL)
+    response = sign_in_or_ask_code(request, link.user, way=link.next or settings.LOGIN_REDIRECT_URL)
     if link.language:
         response.set_cookie(settings.LANGUAGE_COOKIE_NAME, link.language, samesite="Lax")
     response["Referrer-Policy"] = "no-referrer"
@@ -315,7 +315,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         messages.info(request, _("You’re already signed in, so you don’t need an invitation."))
         return redirect(settings.LOGIN_REDIRECT_URL)
     if sign_ins.are_attempts_used_up(_LINK_COUNTER, address=address):
-        return tried_too_often(request)
+        return show_too_many_attempts(request)
     try:
         with as_system():
             role = registration.find_invitation(token).role
@@ -359,9 +359,9 @@ def first_password(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         form.refuse(error)
         return _show_first_password(request, form, status=422)
-    begin(request, user)  # the old session contains a hash of the old password
+    begin_session(request, user)  # the old session contains a hash of the old password
     messages.success(request, _("From now on you can sign in with this name and password."))
-    return leave(request, "/settings/sessions/")
+    return redirect_after_form(request, "/settings/sessions/")
 
 
 def _show_first_password(

@@ -127,7 +127,7 @@ def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, i
     """
     wanted = [
         participant
-        for participant in registry.participants()
+        for participant in registry.user_data_kinds()
         if only is None or participant.name in only
     ]
     rows = {
@@ -173,7 +173,9 @@ def amounts_of(counts: dict[str, int]) -> list[Amount]:
 
 def sentences_of(counts: dict[str, int]) -> list[str]:
     """Return phrases that list everything that deleting the account erases."""
-    named = [WORDS[name](counts[name]) % shown(counts[name]) for name in WORDS if counts.get(name)]
+    named = [
+        WORDS[name](counts[name]) % formatted(counts[name]) for name in WORDS if counts.get(name)
+    ]
     rest = sum(
         count for name, count in counts.items() if name not in WORDS and name not in _NOT_COUNTED
     )
@@ -183,7 +185,7 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
             "%(n)s related entries: sources, links, decisions, markers",
             rest,
         )
-        named.append(words % shown(rest))
+        named.append(words % formatted(rest))
     named.append(_("the search index, caches and files derived from all this"))
     named.append(_("your settings, and the account itself"))
     return named
@@ -200,7 +202,7 @@ def known_label(name: str) -> str:
     return str(next((LABELS[one] for one in (bare, bare.rpartition("_")[2]) if one in LABELS), ""))
 
 
-def shown(count: int) -> dict[str, str]:
+def formatted(count: int) -> dict[str, str]:
     return {"n": number_format(count, force_grouping=True)}
 
 

@@ -116,7 +116,7 @@ _POSTPONED_BY = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
-class Claimed:
+class ClaimedOperation:
     """An operation claimed by this worker, with its person if they still exist."""
 
     operation: Operation
@@ -228,7 +228,9 @@ def enqueue_all(
     return len(made)
 
 
-def claim_next(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
+def claim_next(
+    kinds: Sequence[str], *, now: datetime, after: UUID | None = None
+) -> ClaimedOperation | None:
     """Claim the most urgent operation that is due, or return None.
 
     Claiming gives this worker a lease: the right to run the operation until a time that the worker
@@ -246,7 +248,7 @@ def claim_next(kinds: Sequence[str], *, now: datetime, after: UUID | None = None
     width = statements.width(Operation)
     operation = statements.instance(Operation, found[0][:width])
     person = found[0][width:]
-    return Claimed(operation, statements.instance(User, person) if person[0] else None)
+    return ClaimedOperation(operation, statements.instance(User, person) if person[0] else None)
 
 
 def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) -> bool:

@@ -21,7 +21,7 @@ from ops import audit_log, registry
 from ops.access import as_system
 from ops.models import Operation, Status
 from ops.queue import outbox, watchdog
-from ops.queue.outbox import Claimed
+from ops.queue.outbox import ClaimedOperation
 from ops.queue.run import GiveWay, LeaseLost, Run, attribute_model_calls
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class _Turns:
         self._count = 0
         self._last = _NOBODY
 
-    def claim_next(self) -> Claimed | None:
+    def claim_next(self) -> ClaimedOperation | None:
         """Claim the next operation. Call it inside `as_system`.
 
         Raise `IntegrityError` if another worker was faster.
@@ -75,7 +75,7 @@ class _Turns:
         self._last = claimed.operation.subject or _NOBODY
         return claimed
 
-    def _claim(self, *, after: UUID | None) -> Claimed | None:
+    def _claim(self, *, after: UUID | None) -> ClaimedOperation | None:
         kinds = sorted(registry.handled_kinds())
         return outbox.claim_next(kinds, now=timezone.now(), after=after)
 
@@ -83,7 +83,9 @@ class _Turns:
 _turns = _Turns()
 
 
-def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
+def _finish_and_take(
+    ended: tuple[Operation, Ending] | None, *, more: bool
+) -> ClaimedOperation | None:
     """Record the end of one operation and claim the next one, in one transaction.
 
     If another worker claims the next operation first, the end is recorded in its own transaction,
@@ -121,7 +123,7 @@ def _end(operation: Operation, ending: Ending) -> None:
         ending()
 
 
-def _attempt(claimed: Claimed) -> Ending:
+def _attempt(claimed: ClaimedOperation) -> Ending:
     """Run the handler of a claimed operation; return the function that records its end.
 
     Never raises an exception.
@@ -137,7 +139,7 @@ def _attempt(claimed: Claimed) -> Ending:
         return _run_handler(claimed)
 
 
-def _run_handler(claimed: Claimed) -> Ending:
+def _run_handler(claimed: ClaimedOperation) -> Ending:
     operation = claimed.operation
     handler = registry.handler_of(operation.kind)
     try:

@@ -40,7 +40,7 @@ class ResidueFound(ApplicationError):
     code = "residue"
 
 
-class OthersErase(TryAgain):
+class OtherForgetPending(TryAgain):
     """Residue was found, but another unfinished forget operation of the person may erase it."""
 
 
@@ -173,10 +173,10 @@ def scan(whose: ScannedPerson, erased: Erased, *, by_hand: bool = False) -> Scan
 
 
 def check(found: Scan) -> None:
-    """Raise `ResidueFound` or `OthersErase`, naming the first places, if the scan found residue."""
+    """Raise `ResidueFound` or `OtherForgetPending` with the first places if there is residue."""
     if found.found:
         where = ", ".join(map(str, found.found[:_SHOWN]))
-        error = OthersErase if found.others_wait else ResidueFound
+        error = OtherForgetPending if found.others_wait else ResidueFound
         raise error(f"{len(found.found)} traces are left: {where}"[:500])
 
 
@@ -259,7 +259,7 @@ def _unexplained(search: _Search) -> list[Residue]:
     ]
 
 
-class Copies:
+class RepeatedTexts:
     """A search for rows of the same person that repeat a text that is being forgotten."""
 
     def __init__(self, operation: Operation, *, user: User) -> None:

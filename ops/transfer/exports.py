@@ -222,7 +222,7 @@ def erase_exports(rows: QuerySet[Export]) -> None:
     rows.delete()
 
 
-class Out(Protocol):
+class ByteWriter(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
@@ -240,7 +240,7 @@ class Writer:
         self._done = self._total = 0
         self._looked_at = 0.0
 
-    def write(self, out: Out, *, format: str) -> None:
+    def write(self, out: ByteWriter, *, format: str) -> None:
         with as_user(self._user):
             self._total = self._count()
             own = users.settings_of(self._user)
@@ -257,17 +257,17 @@ class Writer:
                         self._write_page(archive, page[0])
 
     def _count(self) -> int:
-        everything = registry.participants()
+        everything = registry.user_data_kinds()
         if self._conversation is None:
             return sum(participant.count(self._user) for participant in everything)
         return 0
 
-    def _write_data(self, out: Out) -> None:
+    def _write_data(self, out: ByteWriter) -> None:
         with as_user(self._user):
             head = _head(self._user, conversation=self._conversation)
         out.write(_as_json(head)[:-1] + b',\n"data": {')
         first = True
-        for participant in reversed(registry.participants()):
+        for participant in reversed(registry.user_data_kinds()):
             rows = self._rows(participant)
             found = self._next(rows)
             if not found and self._conversation is not None:
@@ -283,7 +283,7 @@ class Writer:
         return participant.export_conversation(self._user, self._conversation)
 
     def _write_rows(
-        self, out: Out, rows: Iterator[Mapping[str, Any]], found: list[Mapping[str, Any]]
+        self, out: ByteWriter, rows: Iterator[Mapping[str, Any]], found: list[Mapping[str, Any]]
     ) -> None:
         between = b"\n"
         while found:
@@ -361,7 +361,7 @@ def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
 
 
 @contextmanager
-def _zipped(out: Out) -> Iterator[zipfile.ZipFile]:
+def _zipped(out: ByteWriter) -> Iterator[zipfile.ZipFile]:
     archive = zipfile.ZipFile(cast(IO[bytes], out), "w", zipfile.ZIP_DEFLATED, compresslevel=6)
     try:
         yield archive

@@ -78,4 +78,4 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
 
 def thread_of(conversation: Conversation) -> Thread:
     with as_user(conversation.user):
-        return chat_messages.last(user=conversation.user, conversation=conversation)
+        return chat_messages.last_question(user=conversation.user, conversation=conversation)

@@ -154,7 +154,7 @@ def test_a_temporary_chat_is_answered_again_and_edited_and_leaves_nothing(
 ) -> None:
     temporary.erase_all(alice)
     client.post(address("temporary_new"), {"text": "What shall I cook?"})
-    (passing,) = temporary.all_of(alice)
+    (passing,) = temporary.list_conversations(alice)
     model.answers = [streamed("Soup.")]
     client.post(address("conversation_answer", passing.public_id))
     assert [one.content for one in temporary.read(passing)] == ["What shall I cook?", "Soup."]
@@ -163,7 +163,7 @@ def test_a_temporary_chat_is_answered_again_and_edited_and_leaves_nothing(
     client.post(url, {"text": "What shall I drink?", "message": question.public_id})
     assert [one.content for one in temporary.read(passing)] == ["What shall I drink?", "Soup."]
     assert not Message.everything.exists() and not ModelCall.objects.exists()
-    (passing,) = temporary.all_of(alice)
+    (passing,) = temporary.list_conversations(alice)
     assert passing.message_count == 2
 
 

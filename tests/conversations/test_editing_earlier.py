@@ -217,7 +217,7 @@ def test_an_earlier_message_of_a_temporary_chat_is_edited(
 ) -> None:
     temporary.erase_all(alice)
     client.post(address("temporary_new"), {"text": "What shall I cook?"})
-    (passing,) = temporary.all_of(alice)
+    (passing,) = temporary.list_conversations(alice)
     client.post(address("conversation", passing.public_id), {"text": "And to drink?"})
     first, *_, last = temporary.read(passing)
     url = address("conversation_edit", passing.public_id)

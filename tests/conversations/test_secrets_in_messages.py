@@ -96,7 +96,7 @@ def test_search_and_block_show_and_note_no_secret(conversation: Conversation, al
 def test_the_summary_holds_no_secret(conversation: Conversation, alice: User) -> None:
     record(conversation)
     messages = tuple(Message.objects.order_by("number"))
-    text = summaries.write(summaries.Due(conversation, None, messages))
+    text = summaries.write(summaries.DueSummary(conversation, None, messages))
 
     assert text and not holds(text)
 

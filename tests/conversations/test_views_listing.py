@@ -100,7 +100,7 @@ def test_the_list_works_without_redis(
         raise RedisConnectionError
 
     make_old(alice, "Taxes", days=0)
-    monkeypatch.setattr(temporary, "all_of", fail)
+    monkeypatch.setattr(temporary, "list_conversations", fail)
     assert "Taxes" in text_of(client.get("/"))
 
 

@@ -217,7 +217,7 @@ def test_nobody_else_can_have_it_remembered(mallory: User, turn: Turn) -> None:
 
 def test_a_temporary_chat_offers_nothing_of_the_kind(alice: User, client: Client) -> None:
     client.post(address("temporary_new"), {"text": "I'm allergic to penicillin."})
-    passing = temporary.all_of(alice)[-1]
+    passing = temporary.list_conversations(alice)[-1]
     page = text_of(client.get(address("conversation", passing.public_id)))
     temporary.erase_all(alice)
     assert "penicillin" in page and "Remember this…" not in page

@@ -27,7 +27,7 @@ def client(alice: User) -> Client:
 @pytest.fixture
 def passing(alice: User, client: Client) -> TemporaryConversation:
     client.post(address("temporary_new"), {"text": "I'm allergic to penicillin."})
-    return temporary.all_of(alice)[-1]
+    return temporary.list_conversations(alice)[-1]
 
 
 def test_what_is_said_is_shown_and_nothing_of_it_is_stored(
@@ -114,4 +114,4 @@ def test_what_can_not_be_sent_comes_back_with_its_text(alice: User, client: Clie
     response = client.post(address("temporary_new"), {"text": "x" * 32_001})
     assert response.status_code == 422
     assert "x" * 32_001 in text_of(response)
-    assert temporary.all_of(alice) == []
+    assert temporary.list_conversations(alice) == []

@@ -29,9 +29,9 @@ from tests.factories import make_memory
 
 
 @pytest.fixture
-def where(monkeypatch: pytest.MonkeyPatch) -> backup.Where:
+def where(monkeypatch: pytest.MonkeyPatch) -> backup.BackupTarget:
     """The tests' own database; the commands look for it in the settings."""
-    found = backup.Where(
+    found = backup.BackupTarget(
         url=databases.postgres.url("owner", database=connection.settings_dict["NAME"]),
         data=Path(settings.DATA_DIR),
         secret_key=settings.SECRET_KEY,
@@ -49,7 +49,7 @@ def maya(transactional_db: None) -> Iterator[User]:
 
 
 def test_what_is_put_back_is_what_was_there_without_what_was_forgotten_since(
-    maya: User, where: backup.Where, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    maya: User, where: backup.BackupTarget, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept, gone = make_memory(maya, "Drinks green tea"), make_memory(maya, "Plays chess")
     stored = storages["memory_files"].save("maya/MEMORY.md", ContentFile(b"- Drinks green tea"))
@@ -80,7 +80,7 @@ def test_what_is_put_back_is_what_was_there_without_what_was_forgotten_since(
 
 
 def test_a_restore_gives_nobody_more_rights_than_there_were(
-    maya: User, where: backup.Where, tmp_path: Path
+    maya: User, where: backup.BackupTarget, tmp_path: Path
 ) -> None:
     before = _rights(where)
     assert any("ops_auditevent" in str(row) for row in before)
@@ -89,7 +89,7 @@ def test_a_restore_gives_nobody_more_rights_than_there_were(
     assert _rights(where) == before
 
 
-def _rights(where: backup.Where) -> list[tuple[object, ...]]:
+def _rights(where: backup.BackupTarget) -> list[tuple[object, ...]]:
     """Who may do what with each table and sequence, and with those that are still to be made."""
     with psycopg.connect(where.url) as owner:
         now = owner.execute(
@@ -104,7 +104,9 @@ def _rights(where: backup.Where) -> list[tuple[object, ...]]:
     return [*now, *later]
 
 
-def test_a_damaged_backup_touches_nothing(maya: User, where: backup.Where, tmp_path: Path) -> None:
+def test_a_damaged_backup_touches_nothing(
+    maya: User, where: backup.BackupTarget, tmp_path: Path
+) -> None:
     make_memory(maya, "Drinks green tea")
     torn = tmp_path / "torn.tar"
     torn.write_bytes(b"no tar")
@@ -120,7 +122,7 @@ def test_a_damaged_backup_touches_nothing(maya: User, where: backup.Where, tmp_p
     assert Memory.objects.count() == 1
 
 
-def test_a_backup_overwrites_no_file(tmp_path: Path, where: backup.Where) -> None:
+def test_a_backup_overwrites_no_file(tmp_path: Path, where: backup.BackupTarget) -> None:
     (tmp_path / "there").touch()
     with pytest.raises(CommandError, match="there already"):
         call_command("backup", tmp_path / "there")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from foundation.process import once
+from foundation.process import once_per_process
 
 
 def test_all_threads_get_what_was_made_once() -> None:
     made: list[object] = []
     asking = threading.Barrier(8)
 
-    @once
+    @once_per_process
     def make() -> object:
         made.append(object())
         threading.Event().wait(0.01)  # lets the others in, if they can come in

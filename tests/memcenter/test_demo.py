@@ -6,7 +6,7 @@ import pytest
 
 import memcenter
 from conversations.importing.formats import file_rows
-from conversations.importing.formats.values import ImportedPerson, Skipped
+from conversations.importing.formats.values import ImportedPerson, SkippedPart
 from tests.conversations.importing.parts import unpaired
 
 DEMO = Path(memcenter.__file__).parent / "demo"
@@ -14,7 +14,7 @@ NOW = datetime(2026, 3, 10, 0, 30, tzinfo=UTC)
 
 
 def person(name: str, *, now: datetime = NOW) -> ImportedPerson:
-    skipped: list[Skipped] = []
+    skipped: list[SkippedPart] = []
     [found] = file_rows.read_people(DEMO / f"{name}.jsonl", report=skipped.append, now=now)
     assert skipped == []
     return found

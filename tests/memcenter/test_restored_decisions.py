@@ -62,7 +62,7 @@ def maya(transactional_db: None) -> Iterator[User]:
 @pytest.fixture
 def drill(maya: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Drill:
     """Make a backup, do something, and put the backup back."""
-    where = backup.Where(
+    where = backup.BackupTarget(
         url=databases.postgres.url("owner", database=connection.settings_dict["NAME"]),
         data=Path(settings.DATA_DIR),
         secret_key=settings.SECRET_KEY,

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Conversation, Message, Withheld
-from conversations.recording.episodes import ToIndex
+from conversations.recording.episodes import IndexInput
 from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.bundled import BundledExtractor
@@ -128,7 +128,7 @@ def test_a_secret_that_only_the_reader_sees_is_in_nothing_derived(
     assert message.secrets == [start, start + len(hidden)]
     assert "heron" not in masked_message(message)
     assert "heron" not in masked_turn(message.turn_as_question)[0]
-    derived = ToIndex((message,), None).texts
+    derived = IndexInput((message,), None).texts
     assert all("heron" not in one for one in derived)
     assert "heron" not in conversation_title(message)
     assert "heron" not in masking.screen(text).text

@@ -119,7 +119,7 @@ def test_everything_of_a_person_is_hidden_at_once(alice: User, everything: None)
     forget(alice)
     alice.refresh_from_db()
     assert alice.hidden_at is not None
-    for participant in registry.participants():
+    for participant in registry.user_data_kinds():
         if participant.name in ("message", "memory", "conversation", "dailynote", "account"):
             assert participant.count(alice) == 0
             assert list(participant.export(alice)) == []
@@ -226,7 +226,7 @@ def test_nothing_temporary_is_left_for_whoever_has_the_same_name_next(alice: Use
             late()
     again = users.find_or_create("alice")
     assert again.pk != alice.pk
-    assert temporary.all_of(again) == []
+    assert temporary.list_conversations(again) == []
     for reference in ("c1", "c2", chat.public_id):
         assert temporary.find(user=again, reference=reference) is None
 
@@ -323,7 +323,7 @@ def test_people_that_a_key_of_theirs_made_stay(alice: User, alice_key: str) -> N
     assert not ApiKey.objects.exists()
 
 
-STEPS = [one.name for one in registry.participants()]
+STEPS = [one.name for one in registry.user_data_kinds()]
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

@@ -16,7 +16,7 @@ from tests.rows import rows_of
 
 pytestmark = pytest.mark.django_db
 
-ALL = {one.name: one for one in registry.participants()}
+ALL = {one.name: one for one in registry.user_data_kinds()}
 
 
 def exported(user: User) -> str:

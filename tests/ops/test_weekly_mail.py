@@ -223,7 +223,7 @@ def test_an_address_that_nobody_confirms_is_erased(alice: User, mallory: User) -
 def test_the_address_is_exported_and_erased_with_the_person(alice: User, mallory: User) -> None:
     confirmed(alice)
     confirmed(mallory, "mallory@example.org")
-    (own,) = (one for one in registry.participants() if one.name == "weeklymail")
+    (own,) = (one for one in registry.user_data_kinds() if one.name == "weeklymail")
     (row,) = own.export(alice)
     assert row["address"] == ADDRESS and "nonce" not in row
     link = path_of(Link.STOP, WeeklyMail.objects.get(user=alice))

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 
 from memcenter.mcp import server
-from memcenter.mcp.tools import TOOLS, Declared
+from memcenter.mcp.tools import TOOLS, ToolDeclaration
 from memories.models import Memory
 from ops import audit_chain
 from ops.accounts import keys
@@ -206,7 +206,7 @@ def test_every_tool_that_changes_something_is_tried() -> None:
     "tool", [one for one in TOOLS if one.name in GIVEN], ids=lambda tool: tool.name
 )
 def test_every_tool_that_changes_something_is_written_down(
-    tool: Declared, alice: User, monkeypatch: pytest.MonkeyPatch
+    tool: ToolDeclaration, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "close_old_connections", lambda: None)  # the test's own
     memory = make_memory(alice, "Alice plays chess.")

@@ -43,7 +43,7 @@ def our_models() -> list[type[Model]]:
 
 
 def registered() -> list[type[Model]]:
-    return [model for one in registry.participants() for model in one.models]
+    return [model for one in registry.user_data_kinds() for model in one.models]
 
 
 @pytest.mark.parametrize("model", our_models(), ids=lambda model: model.__name__)
@@ -58,12 +58,12 @@ def test_every_personal_model_is_in_exactly_one_participant(model: type[Model]) 
 
 def test_participants_hold_personal_models_only_and_have_names_of_their_own() -> None:
     assert set(registered()) <= set(personal_models())
-    names = [one.name for one in registry.participants()]
+    names = [one.name for one in registry.user_data_kinds()]
     assert len(names) == len(set(names))
 
 
 def test_the_account_is_erased_last() -> None:
-    assert User in registry.participants()[-1].models
+    assert User in registry.user_data_kinds()[-1].models
 
 
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)

@@ -472,7 +472,7 @@ def test_the_page_says_that_an_own_export_is_already_here(alice: User) -> None:
 
 
 def test_every_place_of_a_file_has_a_name_in_words(alice: User) -> None:
-    for participant in registry.participants():
+    for participant in registry.user_data_kinds():
         assert participant.name in LABELS
 
 

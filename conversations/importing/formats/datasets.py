@@ -31,8 +31,8 @@ from conversations.importing.formats.values import (
     ImportedMessage,
     ImportedPerson,
     Report,
-    Skipped,
-    Why,
+    SkippedPart,
+    SkipReason,
 )
 
 APART = timedelta(minutes=1)
@@ -82,11 +82,11 @@ def _person(raw: object, *, where: str, taken: set[str], report: Report) -> Impo
     row = _dialogue(values.mapping(raw))
     user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
     if not user or not other or user == other:
-        raise values.BadRow(Why.NO_NAME)
+        raise values.BadRow(SkipReason.NO_NAME)
     roles = {user: USER, other: ASSISTANT}
     conversations = tuple(_sessions(row, roles=roles, where=where, report=report))
     if not conversations:
-        raise values.BadRow(Why.EMPTY)
+        raise values.BadRow(SkipReason.EMPTY)
     return ImportedPerson(
         name=next(iter(roles)),
         external_id=values.unique("-".join(roles)[:_ID_LENGTH], taken),
@@ -111,17 +111,17 @@ def _session(
 ) -> ImportedConversation:
     rows = row[f"session_{number}"]
     if not isinstance(rows, list):
-        raise values.BadRow(Why.NOT_A_LIST)
+        raise values.BadRow(SkipReason.NOT_A_LIST)
     try:
         written = str(row.get(f"session_{number}_date_time")).strip()
         started_at = datetime.strptime(written, _TIME).replace(tzinfo=UTC)
     except ValueError as error:
-        raise values.BadRow(Why.BAD_TIME) from error
+        raise values.BadRow(SkipReason.BAD_TIME) from error
     messages = tuple(
         _messages(rows, started_at=started_at, roles=roles, where=where, report=report)
     )
     if not messages:
-        raise values.BadRow(Why.EMPTY)
+        raise values.BadRow(SkipReason.EMPTY)
     return ImportedConversation(
         client_id=f"session_{number}",
         title=f"Session {number}, {started_at.day} {started_at:%B %Y}",
@@ -150,7 +150,7 @@ def _message(
     row = values.mapping(raw)
     speaker = values.label(row.get("speaker"))
     if speaker not in roles:
-        raise values.BadRow(Why.BAD_SPEAKER)
+        raise values.BadRow(SkipReason.BAD_SPEAKER)
     return ImportedMessage(
         client_id=values.client_id(row.get("dia_id") or fallback),
         role=roles[speaker],
@@ -192,11 +192,11 @@ def _memorybank_person(
     row = values.mapping(raw)
     name = values.label(row.get("user"))
     if not name:
-        raise values.BadRow(Why.NO_NAME)
+        raise values.BadRow(SkipReason.NO_NAME)
     external_id = values.identifier(values.unique(name, taken), longest=values.EXTERNAL_ID_LENGTH)
     conversations = tuple(_days(row.get("history"), where=f"{where}.history", report=report))
     if not conversations:
-        raise values.BadRow(Why.EMPTY)
+        raise values.BadRow(SkipReason.EMPTY)
     return ImportedPerson(
         name=name,
         external_id=external_id,
@@ -209,9 +209,9 @@ def _days(history: object, *, where: str, report: Report) -> Iterator[ImportedCo
     for key, rows in sorted(values.mapping(history).items()):
         day = _date(key)
         if day is None:
-            report(Skipped(where, Why.BAD_DAY))
+            report(SkippedPart(where, SkipReason.BAD_DAY))
         elif not isinstance(rows, list):
-            report(Skipped(f"{where}.{day}", Why.NOT_A_LIST))
+            report(SkippedPart(f"{where}.{day}", SkipReason.NOT_A_LIST))
         elif messages := tuple(
             _memorybank_messages(rows, day=day, where=f"{where}.{day}", report=report)
         ):
@@ -241,7 +241,7 @@ def _memorybank_messages(
         said_at = datetime.combine(day, DAY_BEGINS) + index * step
         here = f"{where}[{index}]"
         if not isinstance(raw, dict):
-            report(Skipped(here, Why.NOT_AN_OBJECT))
+            report(SkippedPart(here, SkipReason.NOT_AN_OBJECT))
             continue
         for later, (side, role) in enumerate(SIDES):
             with values.report_bad_row(f"{here}.{side}", report):

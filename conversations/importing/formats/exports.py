@@ -32,8 +32,8 @@ from conversations.importing.formats.values import (
     ImportedMemory,
     ImportedMessage,
     Report,
-    Skipped,
-    Why,
+    SkippedPart,
+    SkipReason,
 )
 from foundation.errors import Invalid
 from memories.files.grammar import KINDS
@@ -135,7 +135,7 @@ def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemor
         found = _LINE.match(line)
         if found is None:
             if line.strip():
-                report(Skipped(f"line {number}", Why.NO_MEMORY))
+                report(SkippedPart(f"line {number}", SkipReason.NO_MEMORY))
             continue
         content = _ID.sub("", found[1]).replace("\\n", "\n")
         with values.report_bad_row(f"line {number}", report):
@@ -173,7 +173,7 @@ def _chatgpt_conversation(
         _chatgpt_messages(row, nodes, started_at=started_at, where=where, report=report)
     )
     if not messages:
-        raise values.BadRow(Why.EMPTY)
+        raise values.BadRow(SkipReason.EMPTY)
     return ImportedConversation(
         client_id=values.unique(values.client_id(client_id), taken),
         title=values.label(row.get("title"), longest=values.TITLE_LENGTH),
@@ -250,7 +250,7 @@ def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
 def _chatgpt_text(content: object) -> str:
     parts = values.mapping(content).get("parts")
     if not isinstance(parts, list):
-        raise values.BadRow(Why.NO_TEXT)
+        raise values.BadRow(SkipReason.NO_TEXT)
     return values.text("\n".join(part for part in parts if isinstance(part, str)))
 
 
@@ -315,7 +315,7 @@ def _transcript_messages(
             content = values.text(one.text())
             yield ImportedMessage(str(number), one.role, "", content, at, dated=dated)
     if not said:
-        report(Skipped("file", Why.EMPTY))
+        report(SkippedPart("file", SkipReason.EMPTY))
 
 
 def _split_transcript(lines: list[str]) -> Iterator[_TranscriptMessage]:

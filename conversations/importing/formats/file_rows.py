@@ -62,7 +62,7 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedFile:
     """A file that was checked and is ready to be imported.
 
     `total` is the number of rows, `people` the number of people in the file. `tables` reads the
@@ -75,7 +75,7 @@ class Opened:
     tables: Callable[[Report], Iterator[Table]]
 
 
-def open_file(path: Path, *, named: Format | None) -> Opened:
+def open_file(path: Path, *, named: Format | None) -> OpenedFile:
     """Open a file, read it once completely and return its format, counts and rows.
 
     Raise `Invalid` for the field `file` if the file can't be read completely, and for the field
@@ -87,7 +87,7 @@ def open_file(path: Path, *, named: Format | None) -> Opened:
     if found == Format.MEMORY_CENTER:
         contents = exports.survey_export(path)
         total = sum(contents.rows.values())
-        return Opened(found, total, 1, lambda report: exports.export_tables(path, contents))
+        return OpenedFile(found, total, 1, lambda report: exports.export_tables(path, contents))
     moment = datetime.now(UTC)
     people = 1
     if found in (Format.JSONL, Format.MEMORYBANK, Format.LOCOMO):
@@ -97,7 +97,7 @@ def open_file(path: Path, *, named: Format | None) -> Opened:
         return _tables(found, path, prefix, report=report, now=moment, people=people)
 
     total = sum(len(list(one)) for _, one in tables(lambda skipped: None))
-    return Opened(found, total, people, tables)
+    return OpenedFile(found, total, people, tables)
 
 
 def _tables(
@@ -305,7 +305,7 @@ def _memory_row(one: ImportedMemory, name: str) -> Row:
     }
 
 
-class Into(Protocol):
+class ByteWriter(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
@@ -314,7 +314,7 @@ def is_zip(path: Path) -> bool:
         return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def unpack(path: Path, *, into: Into, limit: int) -> None:
+def unpack(path: Path, *, into: ByteWriter, limit: int) -> None:
     """Find the file to import in a zip and write its content into `into`, at most `limit` bytes.
 
     Raise `Invalid` if the zip looks dangerous (too many entries, a compression ratio that is too
@@ -363,7 +363,9 @@ def _wanted_entry(entries: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
     raise _refused("it contains neither memory-center.json nor conversations.json")
 
 
-def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, limit: int) -> None:
+def _copy_entry(
+    packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: ByteWriter, limit: int
+) -> None:
     """Copy the content of an entry; raise `Invalid` if its size or compression ratio is too high.
 
     The size given in the zip's directory isn't trusted.

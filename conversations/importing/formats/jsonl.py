@@ -43,7 +43,7 @@ from conversations.importing.formats.values import (
     ImportedMessage,
     ImportedPerson,
     Report,
-    Why,
+    SkipReason,
 )
 
 KINDS = ("main", "group")
@@ -143,7 +143,7 @@ def _first_given(row: Mapping[str, Any], *names: str) -> Any:
 def _kind(row: Mapping[str, Any]) -> str:
     kind = _first_given(row, "kind", "conversation_kind")
     if kind is not None and kind not in KINDS:
-        raise values.BadRow(Why.BAD_KIND)
+        raise values.BadRow(SkipReason.BAD_KIND)
     return kind or ""
 
 
@@ -151,20 +151,20 @@ def _zone(name: object) -> ZoneInfo:
     try:
         return ZoneInfo(values.label(name))
     except (ValueError, LookupError, OSError) as error:
-        raise values.BadRow(Why.BAD_ZONE) from error
+        raise values.BadRow(SkipReason.BAD_ZONE) from error
 
 
 def _time(row: Mapping[str, Any], *, zone: ZoneInfo, now: datetime) -> datetime | None:
     if "days_ago" in row:
         days, clock = row["days_ago"], row.get("time", "12:00")
         if isinstance(days, bool) or not isinstance(days, int) or not isinstance(clock, str):
-            raise values.BadRow(Why.BAD_TIME)
+            raise values.BadRow(SkipReason.BAD_TIME)
         try:
             day = (now.astimezone(zone) - timedelta(days=days)).date()
             said_at = datetime.combine(day, time.fromisoformat(clock), tzinfo=zone)
             return said_at.astimezone(UTC)
         except (ValueError, OverflowError) as error:
-            raise values.BadRow(Why.BAD_TIME) from error
+            raise values.BadRow(SkipReason.BAD_TIME) from error
     given = _first_given(row, "occurred_at", "created_at")
     return None if given is None else values.moment(given)
 
@@ -179,7 +179,7 @@ def _messages(
     )
     ids = [message.client_id for message in found]
     if len(set(ids)) < len(ids) or any(one in talk.messages for one in ids):
-        raise values.BadRow(Why.REPEATED_ID)
+        raise values.BadRow(SkipReason.REPEATED_ID)
     return found
 
 
@@ -215,7 +215,7 @@ def _single_message(
 ) -> ImportedMessage:
     role = row.get("role")
     if role not in (USER, ASSISTANT):
-        raise values.BadRow(Why.BAD_ROLE)
+        raise values.BadRow(SkipReason.BAD_ROLE)
     return ImportedMessage(
         client_id=values.client_id(row.get("message_id") or len(talk.messages) + 1),
         role=role,

@@ -33,7 +33,7 @@ USER = "user"
 ASSISTANT = "assistant"
 
 
-class Why(StrEnum):
+class SkipReason(StrEnum):
     """The reason why a part of a file was skipped.
 
     The texts are fixed and are shown to people; they never quote the file's content.
@@ -58,17 +58,17 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedPart:
     """A part of a file that was skipped, and the reason.
 
     `where` names the place, such as `line 3` or the JSON path `[0].session_1[3]`.
     """
 
     where: str
-    why: Why
+    why: SkipReason
 
 
-Report = Callable[[Skipped], None]
+Report = Callable[[SkippedPart], None]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class ImportedMemory:
 class BadRow(ValueError):
     """Raised if a row can't be imported. The parsers catch it and report the row as skipped."""
 
-    def __init__(self, why: Why) -> None:
+    def __init__(self, why: SkipReason) -> None:
         super().__init__(why.value)
         self.why = why
 
@@ -169,19 +169,19 @@ def report_bad_row(where: str, report: Report) -> Iterator[None]:
     try:
         yield
     except BadRow as bad:
-        report(Skipped(where, bad.why))
+        report(SkippedPart(where, bad.why))
 
 
 def parse(raw: str | bytes) -> Any:
     try:
         return json.loads(raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw)
     except (ValueError, RecursionError) as error:
-        raise BadRow(Why.NOT_JSON) from error
+        raise BadRow(SkipReason.NOT_JSON) from error
 
 
 def mapping(value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise BadRow(Why.NOT_AN_OBJECT)
+        raise BadRow(SkipReason.NOT_AN_OBJECT)
     return value
 
 
@@ -191,9 +191,9 @@ def text(value: object) -> str:
     Raise `BadRow` if it isn't, for instance if it contains NUL or a lone surrogate.
     """
     if not isinstance(value, str) or not value.strip():
-        raise BadRow(Why.NO_TEXT)
+        raise BadRow(SkipReason.NO_TEXT)
     if not is_storable(value):
-        raise BadRow(Why.BAD_CHARACTERS)
+        raise BadRow(SkipReason.BAD_CHARACTERS)
     return value
 
 
@@ -212,9 +212,9 @@ def identifier(value: object, *, longest: int = CLIENT_ID_LENGTH) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not 1 <= len(value) <= longest or not is_storable(value):
-        raise BadRow(Why.BAD_ID)
+        raise BadRow(SkipReason.BAD_ID)
     if any(unicodedata.category(char) == "Cc" for char in value):
-        raise BadRow(Why.BAD_ID)
+        raise BadRow(SkipReason.BAD_ID)
     return value
 
 
@@ -238,12 +238,12 @@ def moment(value: object) -> datetime:
     Raise `BadRow` if the time is invalid.
     """
     if not isinstance(value, str):
-        raise BadRow(Why.BAD_TIME)
+        raise BadRow(SkipReason.BAD_TIME)
     try:
         read = datetime.fromisoformat(value)
         return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise BadRow(Why.BAD_TIME) from error
+        raise BadRow(SkipReason.BAD_TIME) from error
 
 
 def language_of(texts: Iterable[str]) -> str:

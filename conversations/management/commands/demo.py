@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from conversations.importing import dialogues
 from conversations.importing.formats import file_rows, values
-from conversations.importing.formats.values import ImportedPerson, Skipped
+from conversations.importing.formats.values import ImportedPerson, SkippedPart
 from conversations.management import wait_for_learning
 from conversations.management.wait_for_learning import Terminal
 from foundation.errors import ApplicationError
@@ -99,7 +99,7 @@ class Command(BaseCommand):
                 yield Source(person, person.external_id or _id_from(path))
 
     def _read(self, path: Path) -> list[ImportedPerson]:
-        skipped: list[Skipped] = []
+        skipped: list[SkippedPart] = []
         try:
             people = list(file_rows.read_people(path, report=skipped.append))
         except OSError as error:

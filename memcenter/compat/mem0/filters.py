@@ -141,7 +141,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Joined:
+class Combination:
     """Conditions combined with AND, OR or NOT, where NOT requires that no condition is true.
 
     A combination without any conditions matches everything.
@@ -151,13 +151,13 @@ class Joined:
     parts: tuple[Node, ...]
 
 
-Node = Condition | Joined
+Node = Condition | Combination
 
 
-def parse(given: Any, *, depth: int = 0) -> Joined:
+def parse(given: Any, *, depth: int = 0) -> Combination:
     """Parse a filter into a tree of conditions. Raise `Invalid` if the filter is malformed."""
     if given is None:
-        return Joined("AND", ())
+        return Combination("AND", ())
     if not isinstance(given, dict) or depth > _DEEPEST:
         raise Invalid.field("filters", f"Must be an object, at most {_DEEPEST} deep.")
     parts: list[Node] = []
@@ -166,12 +166,12 @@ def parse(given: Any, *, depth: int = 0) -> Joined:
             listed = value if isinstance(value, list) else [value]
             if len(listed) > _MOST:
                 raise Invalid.field("filters", f"At most {_MOST} in one {key}.")
-            parts.append(Joined(key, tuple(parse(part, depth=depth + 1) for part in listed)))
+            parts.append(Combination(key, tuple(parse(part, depth=depth + 1) for part in listed)))
         elif key in KEYS:
             parts += _conditions(key, value)
         else:
             raise Invalid.field("filters", f"{str(key)[:50]!r} is no key to filter by.")
-    return Joined("AND", tuple(parts))
+    return Combination("AND", tuple(parts))
 
 
 def _conditions(key: str, value: Any) -> Iterator[Condition]:

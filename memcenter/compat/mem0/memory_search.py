@@ -14,7 +14,7 @@ from django.utils import timezone
 from conversations.forgetting import message_forgets
 from conversations.models import Conversation
 from memcenter.compat.mem0 import filters
-from memcenter.compat.mem0.filters import Joined, Node, parse
+from memcenter.compat.mem0.filters import Combination, Node, parse
 from memcenter.compat.mem0.people import name_of
 from memories import selectors
 from memories.forgetting import memory_forgets
@@ -35,7 +35,7 @@ THREADS = "mem0:"  # prefix of the external ids of conversations recorded by `ad
 class SearchParameters:
     """A search: the filter, and whether to include expired memories."""
 
-    tree: Joined
+    tree: Combination
     expired: bool = False
 
 
@@ -60,7 +60,7 @@ def parse_filters(body: Mapping[str, Any]) -> SearchParameters:
     }
     if created:
         others["created_at"] = created
-    tree = Joined("AND", (parse(body.get("filters")), parse(others)))
+    tree = Combination("AND", (parse(body.get("filters")), parse(others)))
     return SearchParameters(tree, expired=body.get("show_expired") is True)
 
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from conversations.models import Rating, Turn
 from foundation.errors import Invalid, NotFound
 from memcenter.compat.mem0 import filters, memories, memory_search, people, rendering
-from memcenter.compat.mem0.filters import Joined, parse
+from memcenter.compat.mem0.filters import Combination, parse
 from memcenter.compat.mem0.people import AnyKey, Mem0View, NotOffered
 from memcenter.rest.endpoint import ParsedRequest, endpoint
 from memories import selectors
@@ -313,7 +313,7 @@ def _forget_named(parsed: ParsedRequest, kind: str, name: str) -> Operation | No
     return memory_search.forget_matching(whose, tree, key_id=parsed.key_id)
 
 
-def _people_of(parsed: ParsedRequest, kind: str, name: str, tree: Joined) -> list[User]:
+def _people_of(parsed: ParsedRequest, kind: str, name: str, tree: Combination) -> list[User]:
     if parsed.key is not None and parsed.key.user_id is not None:
         return list(people.resolve_readable_users(parsed, tree))
     people.check_named(parsed)

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from foundation.errors import Invalid, NotFound
-from memcenter.compat.mem0.filters import ANY, Joined, has_entity, values_required
+from memcenter.compat.mem0.filters import ANY, Combination, has_entity, values_required
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, read
 from memcenter.rest.endpoint import CREATE, Endpoint, ParsedRequest
@@ -54,7 +54,7 @@ def resolve_writable_user(parsed: ParsedRequest, name: str | None) -> User:
     return _count_call(parsed, user)
 
 
-def resolve_readable_users(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
+def resolve_readable_users(parsed: ParsedRequest, tree: Combination) -> Sequence[User]:
     """Return the existing users whose memories a filter may match.
 
     For a key bound to a user, return that user; raise `NotFound` if the filter names another user.

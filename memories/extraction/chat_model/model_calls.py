@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from foundation.errors import ProviderError
-from foundation.providers.base import Completion, CompletionModel, ModelUse, NotAsked
+from foundation.providers.base import CircuitOpen, Completion, CompletionModel, ModelUse
 from foundation.text import tokens
 from memories.extraction.chat_model.prompts import Prompt
 
@@ -43,7 +43,7 @@ class Asker:
             answer = self._model.complete(
                 prompt.messages, schema=prompt.schema, max_tokens=prompt.max_tokens
             )
-        except NotAsked:
+        except CircuitOpen:
             raise
         except ProviderError:
             self._account(self._use(prompt, None, outcome="failed", since=started))

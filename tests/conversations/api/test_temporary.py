@@ -265,4 +265,7 @@ def test_forgetting_the_person_erases_theirs_only(alice: User, mallory: User) ->
     temporary.create(user=alice, external_id="t1")
     temporary.create(user=mallory, external_id="t1")
     assert temporary.erase_all(alice) == 1
-    assert temporary.all_of(alice) == [] and len(temporary.all_of(mallory)) == 1
+    assert (
+        temporary.list_conversations(alice) == []
+        and len(temporary.list_conversations(mallory)) == 1
+    )

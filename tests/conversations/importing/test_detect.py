@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conversations.importing.formats import file_rows
-from conversations.importing.formats.values import Skipped, Why
+from conversations.importing.formats.values import SkippedPart, SkipReason
 from foundation.errors import Invalid
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -57,13 +57,13 @@ def test_lines_are_told_from_one_json_value(file: Path) -> None:
 
 
 def test_lines_may_begin_with_broken_ones(file: Path) -> None:
-    skipped: list[Skipped] = []
+    skipped: list[SkippedPart] = []
     file.write_text('\n\n{"half\n' + json.dumps(LINE), encoding="utf-8")
 
     people = list(file_rows.read_people(file, report=skipped.append))
 
     assert [one.external_id for one in people] == ["maya"]
-    assert skipped == [Skipped("line 3", Why.NOT_JSON)]
+    assert skipped == [SkippedPart("line 3", SkipReason.NOT_JSON)]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_what_is_skipped_need_not_be_heard(file: Path) -> None:
 def test_the_shared_conversations_are_read_without_loss(
     path: str, people: int, messages: int
 ) -> None:
-    skipped: list[Skipped] = []
+    skipped: list[SkippedPart] = []
 
     found = list(file_rows.read_people(SHARED / path, report=skipped.append))
 

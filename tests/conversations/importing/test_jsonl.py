@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conversations.importing.formats import jsonl
-from conversations.importing.formats.values import ImportedPerson, Skipped, Why
+from conversations.importing.formats.values import ImportedPerson, SkippedPart, SkipReason
 from tests.conversations.importing.parts import unpaired
 
 NOW = datetime(2026, 3, 10, 20, 30, tzinfo=UTC)
@@ -32,10 +32,10 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "lines.jsonl"
 
 
-def read(file: Path, *rows: Any) -> tuple[list[ImportedPerson], list[Skipped]]:
+def read(file: Path, *rows: Any) -> tuple[list[ImportedPerson], list[SkippedPart]]:
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
     file.write_bytes(b"\n".join(lines))
-    skipped: list[Skipped] = []
+    skipped: list[SkippedPart] = []
     return list(jsonl.read(file, now=NOW, report=skipped.append)), skipped
 
 
@@ -187,50 +187,52 @@ def test_messages_without_ids_are_counted(file: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        (b"{", Why.NOT_JSON),
-        (b'{"user": "\xff"}', Why.NOT_JSON),
-        (b"[" * 100_000, Why.NOT_JSON),
-        ([1], Why.NOT_AN_OBJECT),
-        ("text", Why.NOT_AN_OBJECT),
-        ({}, Why.BAD_ROLE),
-        (message(role="system"), Why.BAD_ROLE),
-        (message(role=["user"]), Why.BAD_ROLE),
-        (message(content=""), Why.NO_TEXT),
-        (message(content={"a": 1}), Why.NO_TEXT),
-        (turn(user_message=None), Why.NO_TEXT),
-        (turn(user_message=" \n"), Why.NO_TEXT),
-        (turn(assistant_message=""), Why.NO_TEXT),
-        (turn(assistant_message={"content": 3}), Why.NO_TEXT),
-        (turn(user_message="a\0b"), Why.BAD_CHARACTERS),
-        (turn(user=""), Why.BAD_ID),
-        (turn(user=True), Why.BAD_ID),
-        (turn(user="x" * 65), Why.BAD_ID),
-        (turn(user="a\tb"), Why.BAD_ID),
-        (turn(conversation={"id": 1}), Why.BAD_ID),
-        (turn(kind="party"), Why.BAD_KIND),
-        (turn(kind=["main"]), Why.BAD_KIND),
-        (turn(occurred_at="yesterday"), Why.BAD_TIME),
-        (turn(occurred_at=12), Why.BAD_TIME),
-        (turn(occurred_at="0001-01-01T00:00:00+14:00"), Why.BAD_TIME),
-        (turn(user_message={"content": "Hi", "created_at": "?"}), Why.BAD_TIME),
-        (turn(days_ago="3"), Why.BAD_TIME),
-        (turn(days_ago=True), Why.BAD_TIME),
-        (turn(days_ago=10**12), Why.BAD_TIME),
-        (turn(days_ago=1, time="noon"), Why.BAD_TIME),
-        (turn(days_ago=1, time=12), Why.BAD_TIME),
-        (turn(timezone="Mars/Base"), Why.BAD_ZONE),
-        (turn(timezone="../etc"), Why.BAD_ZONE),
-        (turn(timezone=5), Why.BAD_ZONE),
-        (turn(user_message_id="same", assistant_message_id="same"), Why.REPEATED_ID),
-        (turn(user_message_id="accepted"), Why.REPEATED_ID),
+        (b"{", SkipReason.NOT_JSON),
+        (b'{"user": "\xff"}', SkipReason.NOT_JSON),
+        (b"[" * 100_000, SkipReason.NOT_JSON),
+        ([1], SkipReason.NOT_AN_OBJECT),
+        ("text", SkipReason.NOT_AN_OBJECT),
+        ({}, SkipReason.BAD_ROLE),
+        (message(role="system"), SkipReason.BAD_ROLE),
+        (message(role=["user"]), SkipReason.BAD_ROLE),
+        (message(content=""), SkipReason.NO_TEXT),
+        (message(content={"a": 1}), SkipReason.NO_TEXT),
+        (turn(user_message=None), SkipReason.NO_TEXT),
+        (turn(user_message=" \n"), SkipReason.NO_TEXT),
+        (turn(assistant_message=""), SkipReason.NO_TEXT),
+        (turn(assistant_message={"content": 3}), SkipReason.NO_TEXT),
+        (turn(user_message="a\0b"), SkipReason.BAD_CHARACTERS),
+        (turn(user=""), SkipReason.BAD_ID),
+        (turn(user=True), SkipReason.BAD_ID),
+        (turn(user="x" * 65), SkipReason.BAD_ID),
+        (turn(user="a\tb"), SkipReason.BAD_ID),
+        (turn(conversation={"id": 1}), SkipReason.BAD_ID),
+        (turn(kind="party"), SkipReason.BAD_KIND),
+        (turn(kind=["main"]), SkipReason.BAD_KIND),
+        (turn(occurred_at="yesterday"), SkipReason.BAD_TIME),
+        (turn(occurred_at=12), SkipReason.BAD_TIME),
+        (turn(occurred_at="0001-01-01T00:00:00+14:00"), SkipReason.BAD_TIME),
+        (turn(user_message={"content": "Hi", "created_at": "?"}), SkipReason.BAD_TIME),
+        (turn(days_ago="3"), SkipReason.BAD_TIME),
+        (turn(days_ago=True), SkipReason.BAD_TIME),
+        (turn(days_ago=10**12), SkipReason.BAD_TIME),
+        (turn(days_ago=1, time="noon"), SkipReason.BAD_TIME),
+        (turn(days_ago=1, time=12), SkipReason.BAD_TIME),
+        (turn(timezone="Mars/Base"), SkipReason.BAD_ZONE),
+        (turn(timezone="../etc"), SkipReason.BAD_ZONE),
+        (turn(timezone=5), SkipReason.BAD_ZONE),
+        (turn(user_message_id="same", assistant_message_id="same"), SkipReason.REPEATED_ID),
+        (turn(user_message_id="accepted"), SkipReason.REPEATED_ID),
     ],
 )
-def test_a_broken_line_is_skipped_and_the_others_are_read(file: Path, row: Any, why: Why) -> None:
+def test_a_broken_line_is_skipped_and_the_others_are_read(
+    file: Path, row: Any, why: SkipReason
+) -> None:
     people, skipped = read(file, turn(user_message_id="accepted"), row, b"", turn())
 
     assert [one.external_id for one in people] == ["maya"]
     assert [len(c.turns) for c in people[0].conversations] == [2]
-    assert skipped == [Skipped("line 2", why)]
+    assert skipped == [SkippedPart("line 2", why)]
 
 
 def test_half_a_turn_is_not_taken(file: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from conversations.importing.formats import datasets
-from conversations.importing.formats.values import ImportedPerson, Skipped, Why
+from conversations.importing.formats.values import ImportedPerson, SkippedPart, SkipReason
 from tests.conversations.importing.parts import unpaired
 
 DATE = "1:56 pm on 8 May, 2023"
@@ -25,8 +25,8 @@ def dialogue(**more: Any) -> dict[str, Any]:
     }
 
 
-def read(data: Any) -> tuple[list[ImportedPerson], list[Skipped]]:
-    skipped: list[Skipped] = []
+def read(data: Any) -> tuple[list[ImportedPerson], list[SkippedPart]]:
+    skipped: list[SkippedPart] = []
     return list(datasets.read_locomo(data, report=skipped.append)), skipped
 
 
@@ -126,37 +126,37 @@ def test_a_date_without_its_session_means_nothing() -> None:
 @pytest.mark.parametrize(
     ("rows", "date", "why"),
     [
-        ([said("Ana", 1)], "yesterday", Why.BAD_TIME),
-        ([said("Ana", 1)], "1:56 pm on 31 June, 2023", Why.BAD_TIME),
-        ([said("Ana", 1)], None, Why.BAD_TIME),
-        ({}, DATE, Why.NOT_A_LIST),
-        ([], DATE, Why.EMPTY),
+        ([said("Ana", 1)], "yesterday", SkipReason.BAD_TIME),
+        ([said("Ana", 1)], "1:56 pm on 31 June, 2023", SkipReason.BAD_TIME),
+        ([said("Ana", 1)], None, SkipReason.BAD_TIME),
+        ({}, DATE, SkipReason.NOT_A_LIST),
+        ([], DATE, SkipReason.EMPTY),
     ],
 )
-def test_a_session_that_can_not_be_read_is_skipped(rows: Any, date: Any, why: Why) -> None:
+def test_a_session_that_can_not_be_read_is_skipped(rows: Any, date: Any, why: SkipReason) -> None:
     [person], skipped = read(dialogue(session_2=rows, session_2_date_time=date))
 
     assert [c.client_id for c in person.conversations] == ["session_1"]
-    assert skipped == [Skipped("session_2", why)]
+    assert skipped == [SkippedPart("session_2", why)]
 
 
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("hello", Why.NOT_AN_OBJECT),
-        (said("Eve", 1), Why.BAD_SPEAKER),
-        (said(None, 1), Why.BAD_SPEAKER),
-        (said("Ana", 1, None), Why.NO_TEXT),
-        (said("Ana", 1, "nul\0"), Why.BAD_CHARACTERS),
-        (said("Ana", [1]), Why.BAD_ID),
-        (said("Ana", "x" * 300), Why.BAD_ID),
+        ("hello", SkipReason.NOT_AN_OBJECT),
+        (said("Eve", 1), SkipReason.BAD_SPEAKER),
+        (said(None, 1), SkipReason.BAD_SPEAKER),
+        (said("Ana", 1, None), SkipReason.NO_TEXT),
+        (said("Ana", 1, "nul\0"), SkipReason.BAD_CHARACTERS),
+        (said("Ana", [1]), SkipReason.BAD_ID),
+        (said("Ana", "x" * 300), SkipReason.BAD_ID),
     ],
 )
-def test_a_message_that_can_not_be_read_is_skipped(row: Any, why: Why) -> None:
+def test_a_message_that_can_not_be_read_is_skipped(row: Any, why: SkipReason) -> None:
     [person], skipped = read(dialogue(session_1=[said("Ana", "D1:1"), row, said("Ben", "D1:3")]))
 
     assert [m.client_id for m in person.conversations[0].messages] == ["D1:1", "D1:3"]
-    assert skipped == [Skipped("session_1[1]", why)]
+    assert skipped == [SkippedPart("session_1[1]", why)]
 
 
 def test_the_wrapped_dialogues_of_the_original_collection_are_read() -> None:
@@ -165,7 +165,7 @@ def test_the_wrapped_dialogues_of_the_original_collection_are_read() -> None:
     people, skipped = read([wrapped, 5, wrapped])
 
     assert [one.external_id for one in people] == ["Ana-Ben", "Ana-Ben-2"]
-    assert skipped == [Skipped("[1]", Why.NOT_AN_OBJECT)]
+    assert skipped == [SkippedPart("[1]", SkipReason.NOT_AN_OBJECT)]
 
 
 @pytest.mark.parametrize("other", ["", "Ana", None])
@@ -173,14 +173,14 @@ def test_a_dialogue_without_two_names_is_skipped(other: Any) -> None:
     people, skipped = read(dialogue(speaker_b=other))
 
     assert people == []
-    assert skipped == [Skipped("file", Why.NO_NAME)]
+    assert skipped == [SkippedPart("file", SkipReason.NO_NAME)]
 
 
 def test_a_dialogue_without_sessions_is_skipped() -> None:
     people, skipped = read({"speaker_a": "Ana", "speaker_b": "Ben"})
 
     assert people == []
-    assert skipped == [Skipped("file", Why.EMPTY)]
+    assert skipped == [SkippedPart("file", SkipReason.EMPTY)]
 
 
 def test_long_names_still_give_an_id_that_fits() -> None:

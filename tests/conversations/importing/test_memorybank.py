@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from conversations.importing.formats import datasets
-from conversations.importing.formats.values import ImportedPerson, Skipped, Why
+from conversations.importing.formats.values import ImportedPerson, SkippedPart, SkipReason
 from tests.conversations.importing.parts import unpaired
 
 
@@ -16,8 +16,8 @@ def person(history: Any, name: Any = "小雨") -> dict[str, Any]:
     return {"user": name, "history": history, "probing_questions": ["问什么？"]}
 
 
-def read(*people: Any) -> tuple[list[ImportedPerson], list[Skipped]]:
-    skipped: list[Skipped] = []
+def read(*people: Any) -> tuple[list[ImportedPerson], list[SkippedPart]]:
+    skipped: list[SkippedPart] = []
     return list(datasets.read_memorybank(list(people), report=skipped.append)), skipped
 
 
@@ -55,7 +55,7 @@ def test_a_broken_entry_leaves_the_places_of_the_others_as_they_are() -> None:
     [found], skipped = read(person({"2023-04-27": [entry(), "?", entry()]}))
 
     assert found.conversations[0].messages[2].client_id == "2023-04-27:2:query"
-    assert skipped == [Skipped("[0].history.2023-04-27[1]", Why.NOT_AN_OBJECT)]
+    assert skipped == [SkippedPart("[0].history.2023-04-27[1]", SkipReason.NOT_AN_OBJECT)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 40, 500])
@@ -81,7 +81,7 @@ def test_a_question_without_a_response_is_kept_as_a_message() -> None:
     [found], skipped = read(person({"2023-04-27": [{"query": "在吗"}, entry()]}))
 
     assert [m.content for m in unpaired(found.conversations[0])] == ["在吗"]
-    assert skipped == [Skipped("[0].history.2023-04-27[0].response", Why.NO_TEXT)]
+    assert skipped == [SkippedPart("[0].history.2023-04-27[0].response", SkipReason.NO_TEXT)]
 
 
 def test_a_day_that_is_no_date_is_skipped_without_repeating_it() -> None:
@@ -90,7 +90,7 @@ def test_a_day_that_is_no_date_is_skipped_without_repeating_it() -> None:
     )
 
     assert [c.client_id for c in found.conversations] == ["2023-04-28"]
-    assert skipped == [Skipped("[0].history", Why.BAD_DAY)] * 2
+    assert skipped == [SkippedPart("[0].history", SkipReason.BAD_DAY)] * 2
 
 
 def test_an_empty_day_makes_no_conversation_and_no_complaint() -> None:
@@ -103,39 +103,45 @@ def test_an_empty_day_makes_no_conversation_and_no_complaint() -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("nobody", Why.NOT_AN_OBJECT),
-        (None, Why.NOT_AN_OBJECT),
-        (person({"2023-04-27": [entry()]}, name=""), Why.NO_NAME),
-        (person({"2023-04-27": [entry()]}, name=7), Why.NO_NAME),
-        (person({"2023-04-27": [entry()]}, name="x" * 65), Why.BAD_ID),
-        (person(["2023-04-27"]), Why.NOT_AN_OBJECT),
-        (person(None), Why.NOT_AN_OBJECT),
-        (person({}), Why.EMPTY),
-        (person({"2023-04-27": [entry("", " ")]}), Why.EMPTY),
+        ("nobody", SkipReason.NOT_AN_OBJECT),
+        (None, SkipReason.NOT_AN_OBJECT),
+        (person({"2023-04-27": [entry()]}, name=""), SkipReason.NO_NAME),
+        (person({"2023-04-27": [entry()]}, name=7), SkipReason.NO_NAME),
+        (person({"2023-04-27": [entry()]}, name="x" * 65), SkipReason.BAD_ID),
+        (person(["2023-04-27"]), SkipReason.NOT_AN_OBJECT),
+        (person(None), SkipReason.NOT_AN_OBJECT),
+        (person({}), SkipReason.EMPTY),
+        (person({"2023-04-27": [entry("", " ")]}), SkipReason.EMPTY),
     ],
 )
-def test_a_person_who_can_not_be_read_is_skipped_and_the_next_one_read(row: Any, why: Why) -> None:
+def test_a_person_who_can_not_be_read_is_skipped_and_the_next_one_read(
+    row: Any, why: SkipReason
+) -> None:
     found, skipped = read(row, person({"2023-04-27": [entry()]}))
 
     assert [one.name for one in found] == ["小雨"]
-    assert skipped[-1] == Skipped("[0]", why)
+    assert skipped[-1] == SkippedPart("[0]", why)
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("\0", Why.BAD_CHARACTERS), ("a\ud800", Why.BAD_CHARACTERS), (3, Why.NO_TEXT)],
+    [
+        ("\0", SkipReason.BAD_CHARACTERS),
+        ("a\ud800", SkipReason.BAD_CHARACTERS),
+        (3, SkipReason.NO_TEXT),
+    ],
 )
-def test_text_that_can_not_be_stored_is_skipped(text: Any, why: Why) -> None:
+def test_text_that_can_not_be_stored_is_skipped(text: Any, why: SkipReason) -> None:
     [found], skipped = read(person({"2023-04-27": [entry(text, "嗯"), entry()]}))
 
     assert len(found.conversations[0].messages) == 3
-    assert skipped == [Skipped("[0].history.2023-04-27[0].query", why)]
+    assert skipped == [SkippedPart("[0].history.2023-04-27[0].query", why)]
 
 
 def test_a_day_that_is_no_list_is_skipped() -> None:
     _, skipped = read(person({"2023-04-27": {}, "2023-04-28": [entry()]}))
 
-    assert skipped == [Skipped("[0].history.2023-04-27", Why.NOT_A_LIST)]
+    assert skipped == [SkippedPart("[0].history.2023-04-27", SkipReason.NOT_A_LIST)]
 
 
 def test_two_people_of_one_name_are_two_users() -> None:
@@ -157,7 +163,7 @@ def test_the_language_is_the_one_that_was_spoken() -> None:
 
 
 def test_people_come_one_by_one() -> None:
-    skipped: list[Skipped] = []
+    skipped: list[SkippedPart] = []
     people = datasets.read_memorybank(
         [person({"2023-04-27": [entry()]}), "?"], report=skipped.append
     )

@@ -11,7 +11,13 @@ import pytest
 from foundation import env
 from foundation.embedded.child_processes import MARK, PidFile, end_leftovers, spawn
 from foundation.embedded.folder import DataFolder, EmbeddedError
-from foundation.embedded.supervisor import PROFILES, Address, Profile, Watched, _profile
+from foundation.embedded.supervisor import (
+    PROFILES,
+    Address,
+    ProcessCounts,
+    SupervisedServer,
+    _profile,
+)
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
 
@@ -43,19 +49,19 @@ def server() -> Mortal:
 
 
 @pytest.fixture
-def watched(server: Mortal) -> Watched:
-    watched = Watched("worker", server)
+def watched(server: Mortal) -> SupervisedServer:
+    watched = SupervisedServer("worker", server)
     watched.start()
     return watched
 
 
-def test_a_living_server_is_no_news(watched: Watched, server: Mortal) -> None:
+def test_a_living_server_is_no_news(watched: SupervisedServer, server: Mortal) -> None:
     assert watched.restart_if_due(now=watched.started + 1) is None
     assert server.starts == 1
 
 
 def test_a_dead_server_is_started_again_when_its_time_has_come(
-    watched: Watched, server: Mortal
+    watched: SupervisedServer, server: Mortal
 ) -> None:
     server.alive = False
     now = watched.started + 5
@@ -67,7 +73,7 @@ def test_a_dead_server_is_started_again_when_its_time_has_come(
 
 
 def test_one_that_keeps_dying_waits_longer_each_time_up_to_a_bound(
-    watched: Watched, server: Mortal
+    watched: SupervisedServer, server: Mortal
 ) -> None:
     waits = []
     for _ in range(8):
@@ -78,14 +84,18 @@ def test_one_that_keeps_dying_waits_longer_each_time_up_to_a_bound(
     assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
 
 
-def test_one_that_has_lived_long_starts_again_soon(watched: Watched, server: Mortal) -> None:
+def test_one_that_has_lived_long_starts_again_soon(
+    watched: SupervisedServer, server: Mortal
+) -> None:
     watched.backoff = 30
     server.alive = False
     watched.restart_if_due(now=watched.started + 61)
     assert watched.backoff == 0.5
 
 
-def test_a_failed_restart_is_told_and_tried_again(watched: Watched, server: Mortal) -> None:
+def test_a_failed_restart_is_told_and_tried_again(
+    watched: SupervisedServer, server: Mortal
+) -> None:
     server.alive, server.fails = False, True
     now = watched.started + 1
     watched.restart_if_due(now=now)
@@ -172,9 +182,9 @@ def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(folder: DataFol
 def test_a_small_server_gets_one_process_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.delenv("MEMCENTER_PROFILE", raising=False)
-    assert _profile() == PROFILES["default"] == Profile(web=2, worker=2)
+    assert _profile() == PROFILES["default"] == ProcessCounts(web=2, worker=2)
     monkeypatch.setenv("MEMCENTER_PROFILE", "small")
-    assert _profile() == Profile(web=1, worker=1)
+    assert _profile() == ProcessCounts(web=1, worker=1)
     monkeypatch.setenv("MEMCENTER_PROFILE", "tiny")
     with pytest.raises(env.BadSetting):
         _profile()

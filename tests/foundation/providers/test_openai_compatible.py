@@ -6,9 +6,9 @@ import pytest
 from foundation.errors import ProviderError
 from foundation.providers.base import (
     ChatMessage,
+    CircuitOpen,
     Completion,
     CompletionModel,
-    NotAsked,
     TooLong,
 )
 from foundation.providers.openai_compatible import CircuitBreaker, Endpoint, OpenAICompatibleModel
@@ -206,7 +206,7 @@ def test_a_failing_server_is_left_in_peace_and_tried_again_later() -> None:
     with asking(refused(500), retries=0) as one:
         for _ in range(3):
             one.fails()
-        assert isinstance(one.fails(), NotAsked)
+        assert isinstance(one.fails(), CircuitOpen)
         assert len(one.server.asked) == 3
         one.now = 31
         one.server.answers = [said("{}")]
@@ -220,7 +220,7 @@ def test_after_the_rest_only_one_question_is_tried() -> None:
     breaker.note(failed=True)
     now[0] = 30
     breaker.check()
-    with pytest.raises(NotAsked) as caught:
+    with pytest.raises(CircuitOpen) as caught:
         breaker.check()
     assert caught.value.retryable
 

@@ -355,7 +355,7 @@ def test_an_answer_of_the_demo_assistant_that_cant_be_recorded_is_given_all_the_
     alice: User, alice_key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def answer_later(prepared: Prepared) -> str:
-        for thread in temporary.all_of(alice):
+        for thread in temporary.list_conversations(alice):
             temporary.append(thread, messages=(MessageInput("And another thing"),))
         return "Late."
 
@@ -363,7 +363,7 @@ def test_an_answer_of_the_demo_assistant_that_cant_be_recorded_is_given_all_the_
     for headers in ({"X-Memcenter-Conversation": "c1"}, {"X-Memcenter-Temporary": "true"}):
         whole = ask(alice_key, headers=headers)
         assert whole.choices[0].message.content == "Late."
-    [thread] = temporary.all_of(alice)
+    [thread] = temporary.list_conversations(alice)
     assert [one.role for one in temporary.read(thread)] == ["user", "user"]
 
 
