@@ -142,7 +142,7 @@ def _leave_out_the_encoder() -> None:
     import numpy as np
 
     from bench.language_steps import read_only_first_pairs
-    from memories.reader.pair_layers import Compared
+    from memories.reader.pair_layers import PairComparison
     from memories.reader.reading import Model, Reader
     from memories.reader.statements import Scores
 
@@ -161,7 +161,7 @@ def _leave_out_the_encoder() -> None:
         _ENCODED.append(time.process_time() - began)
         return given
 
-    def compared(reader: Reader, known: str, message: str) -> Compared:
+    def compared(reader: Reader, known: str, message: str) -> PairComparison:
         began = time.process_time()
         found = compare(reader, known, message)
         _ENCODED.append(time.process_time() - began)

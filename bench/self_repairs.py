@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.corrections.self_repairs import as_meant, self_repairs
+from memories.extraction.corrections.self_repairs import repaired_text, self_repairs
 from memories.reader import reader
 
 SETS = Path(__file__).parent / "data" / "self_repairs"
@@ -38,7 +38,7 @@ def main(show: bool) -> None:
     for path in sorted(SETS.glob("*.jsonl")):
         counts: Counter[str] = Counter()
         for row in map(json.loads, path.read_text().splitlines()):
-            understood = as_meant(row["said"], self_repairs(row["said"], extractor.conflict))
+            understood = repaired_text(row["said"], self_repairs(row["said"], extractor.conflict))
             found = outcome(row["said"], row["meant"], understood)
             counts[f"{row['kind']}: {found}"] += 1
             if show and found != "right":

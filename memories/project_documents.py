@@ -23,7 +23,7 @@ from memories.recall.search import SearchHit
 from memories.recall.searchable_texts import Filters
 from memories.selectors import memories_by_ids
 from memories.writing import direct_writes
-from memories.writing.direct_writes import MemoryInput, Prepared, Written
+from memories.writing.direct_writes import MemoryInput, Prepared, WriteResult
 from ops.models import User
 
 # Parameter names for the fields of `Place`.
@@ -92,7 +92,7 @@ def add_default_project(given: MemoryInput, *, field: str = "project_name") -> M
     return replace(given, project_name=settings.DEFAULT_PROJECT)
 
 
-def ingest(prepared: Prepared, *, user: User, place: AgentFolder | None = None) -> Written:
+def ingest(prepared: Prepared, *, user: User, place: AgentFolder | None = None) -> WriteResult:
     """Compare a page with all memories of the project, of any kind, and store it.
 
     A newer edition keeps the memory's id, and the old text becomes a version. A user's pages are

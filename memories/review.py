@@ -32,7 +32,7 @@ class ReviewInput:
 
 
 @dataclass(frozen=True)
-class Undecided:
+class ReviewState:
     """The state before a decision, as JSON values, from which `undo` restores it."""
 
     candidate: str
@@ -43,7 +43,7 @@ class Undecided:
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class ReviewResult:
     """The outcome of a decision.
 
     `result` is accepted, rejected or not_found; `memory_id` is the id of the memory now in use, or
@@ -57,7 +57,7 @@ class Reviewed:
 
 def confirm(
     *, user: User, decisions: Sequence[ReviewInput], undoable: bool = False
-) -> list[Reviewed]:
+) -> list[ReviewResult]:
     """Carry out the user's decision on each memory that awaits review.
 
     `keep_new` replaces the contradicted memory. `keep_both` keeps both memories; if a date is
@@ -94,13 +94,13 @@ def confirm(
     return reviewed
 
 
-def undecided(user: User, public_id: str) -> Undecided | None:
+def undecided(user: User, public_id: str) -> ReviewState | None:
     """Return the state that `undo` needs, or None if the memory doesn't await review."""
     candidate = _lock(user, public_id)
     if candidate is None:
         return None
     other = _other_side(candidate)
-    return Undecided(
+    return ReviewState(
         candidate.public_id,
         _text(candidate.valid_from),
         candidate.status != MemoryStatus.CANDIDATE,
@@ -109,7 +109,7 @@ def undecided(user: User, public_id: str) -> Undecided | None:
     )
 
 
-def undo(*, user: User, before: Undecided) -> Memory:
+def undo(*, user: User, before: ReviewState) -> Memory:
     """Undo a decision: the memory awaits review again, and the memory it contradicts is restored.
 
     Raise `NotFound` if the memory was forgotten, and `Conflict` if it has been disabled, archived
@@ -154,23 +154,23 @@ def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
+def _decide(user: User, given: ReviewInput, *, undoable: bool) -> ReviewResult:
     candidate = _lock(user, given.id)
     if candidate is None:
-        return Reviewed(given.id, "not_found", None)
+        return ReviewResult(given.id, "not_found", None)
     if candidate.status != MemoryStatus.CANDIDATE:
         candidate.removal_asked_at = candidate.conflicts_with = None
         candidate.save(update_fields=["removal_asked_at", "conflicts_with", "updated_at"])
         if given.decision in ("accept", "keep_new", "keep_neither"):
             curation.recycle(user=user, memory=candidate)
-            return Reviewed(given.id, "accepted", None)
-        return Reviewed(given.id, "rejected", candidate.public_id)
+            return ReviewResult(given.id, "accepted", None)
+        return ReviewResult(given.id, "rejected", candidate.public_id)
     other = _other_side(candidate)
     if given.decision in _REFUSING:
         return _refuse(user, given, candidate, other, undoable=undoable)
     if other is None and (same := _same_in_use(candidate)):
         curation.recycle(user=user, memory=candidate, kept_for=_REJECTED_KEPT)
-        return Reviewed(given.id, "accepted", same.public_id)
+        return ReviewResult(given.id, "accepted", same.public_id)
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from
     if other is not None:
@@ -182,12 +182,12 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
     verdict_writes.relate_contradicted(candidate)
     memory_writes.announce_change(candidate)
-    return Reviewed(given.id, "accepted", candidate.public_id)
+    return ReviewResult(given.id, "accepted", candidate.public_id)
 
 
 def _refuse(
     user: User, given: ReviewInput, candidate: Memory, other: Memory | None, *, undoable: bool
-) -> Reviewed:
+) -> ReviewResult:
     if undoable:
         curation.recycle(user=user, memory=candidate, kept_for=_REJECTED_KEPT)
     else:
@@ -195,7 +195,7 @@ def _refuse(
     if given.decision == "keep_neither" and other is not None:
         curation.recycle(user=user, memory=other)
         other = None
-    return Reviewed(given.id, "rejected", other.public_id if other else None)
+    return ReviewResult(given.id, "rejected", other.public_id if other else None)
 
 
 def _lock(user: User, public_id: str) -> Memory | None:

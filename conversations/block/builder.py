@@ -28,7 +28,7 @@ from foundation.errors import Invalid
 from foundation.text import segment
 from memories.extraction import masking
 from memories.files import daily_notes, grammar
-from memories.files.daily_notes import Recent
+from memories.files.daily_notes import RecentLines
 from memories.indexing.conversation_texts import masked_turn
 from memories.models import DailyNote, Kind, MemoryStatus, Project, TraceKind
 from memories.recall import recall, traces
@@ -76,7 +76,7 @@ class RecalledContext:
 
     memories: Sequence[RecalledMemory] = ()
     missed: Sequence[RecalledMemory] = ()
-    noted: Recent = field(default_factory=Recent)
+    noted: RecentLines = field(default_factory=RecentLines)
     summary: Summary | None = None
     episodes: Sequence[RecalledEpisode] = ()
     window: selectors.Window = field(default_factory=lambda: selectors.Window((), 0))

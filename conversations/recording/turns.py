@@ -380,11 +380,11 @@ def _enqueue(
 
     The first operation is enqueued even while memory is off, since the message may contain a
     request to forget. `forget` is the outcome of such a request if it was already carried out;
-    without it, turns that `learnability.is_heard` excludes are only indexed.
+    without it, turns that `learnability.must_be_processed` excludes are only indexed.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [NewOperation(Kind.INDEX_EPISODE, payload, _index_priority(priority))]
-    is_heard = learnability.is_heard(turn)
+    is_heard = learnability.must_be_processed(turn)
     if forget is not None:
         told = forget.with_request(turn.user_message).as_payload
         payload = payload | {"forget": told} | ({} if learns and is_heard else {"learns": False})

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from memcenter.rest.fields import Shape
 from memories.api import response_shapes
 from memories.files import daily_notes
-from memories.files.daily_notes import Appended
+from memories.files.daily_notes import AppendResult
 from memories.learning.memory_flush import ProposedCandidate
 from memories.models import FileVersion, Memory, Relation
 from memories.recall.search import SNIPPET, SearchHit
@@ -53,7 +53,7 @@ def entry(row: Any) -> dict[str, Any]:
     return response_shapes.TimelineEntry.show(row, snippet=row.content[:SNIPPET])
 
 
-def line(appended: Appended, *, user: User) -> dict[str, Any]:
+def line(appended: AppendResult, *, user: User) -> dict[str, Any]:
     zone = ZoneInfo(users.settings_of(user).timezone)
     return response_shapes.AppendedLine.show(
         appended,

@@ -15,7 +15,7 @@ from memcenter.rest.pagination import Order, single_page
 from memcenter.rest.responses import not_modified
 from memories.api import rendering, response_shapes, serializers
 from memories.files import daily_notes, file_sync, memory_files, memory_tool
-from memories.files.memory_files import Applied, Ready
+from memories.files.memory_files import AppliedEdit, PreparedEdit
 from ops.access import as_user
 
 
@@ -31,7 +31,7 @@ class FilesView(MemcenterView):
         return Response(single_page([response_shapes.FileEntry.show(one) for one in found]))
 
 
-def _prepare_put(call: Call) -> Ready:
+def _prepare_put(call: Call) -> PreparedEdit:
     return memory_files.prepare(
         call.data["content"],
         user=call.user,
@@ -91,7 +91,7 @@ class FileVersionsView(MemcenterView):
         return Response(call.page.of(rows, order=Order("number"), show=rendering.file_version))
 
 
-def _prepare_restore(call: Call) -> Ready:
+def _prepare_restore(call: Call) -> PreparedEdit:
     path = call.parsed.ids["file_path"]
     with as_user(call.user):
         old = memory_files.version_of(call.user, path, call.data["version"])
@@ -124,7 +124,7 @@ class FileToolView(MemcenterView):
         return Response({"content": call.ready()})
 
 
-def _edited(applied: Applied) -> Response:
+def _edited(applied: AppliedEdit) -> Response:
     return Response(response_shapes.EditedFile.show(applied), headers={"ETag": applied.file.etag})
 
 

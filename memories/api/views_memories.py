@@ -27,7 +27,7 @@ from memories.review import ReviewInput
 from memories.selectors import MemoryFilter
 from memories.writing import curation, direct_writes, memory_writes
 from memories.writing.curation import Edit
-from memories.writing.direct_writes import MemoryInput, Prepared, Written
+from memories.writing.direct_writes import MemoryInput, Prepared, WriteResult
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Scope, User
@@ -145,7 +145,7 @@ def _result(prepared: Prepared | Exception, *, user: User) -> dict[str, Any]:
     return {"status": written.result, "memory": _written(written, user=user)}
 
 
-def _written(written: Written, *, user: User) -> dict[str, Any]:
+def _written(written: WriteResult, *, user: User) -> dict[str, Any]:
     memory = written.memory
     if written.result != "created":  # a new memory already has its sources loaded
         memory = selectors.memory_of(user, memory.public_id)

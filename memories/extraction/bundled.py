@@ -19,9 +19,9 @@ from memories.extraction.corrections.cancellations import (
     cancellations,
     endings,
     extended_to_sentence,
+    retracted_at_once,
+    retraction_sentences,
     retractions,
-    taken_back,
-    taken_back_at_once,
 )
 from memories.extraction.corrections.contrasts import renaming
 from memories.extraction.corrections.corrected_candidates import corrected_candidates
@@ -33,12 +33,12 @@ from memories.extraction.corrections.corrected_messages import (
 )
 from memories.extraction.corrections.corrected_statements import (
     COMPARED,
-    PutRight,
+    CorrectedStatement,
     find_corrected_statement,
-    overruling,
+    mark_overruling,
 )
 from memories.extraction.corrections.new_values import new_amount
-from memories.extraction.corrections.self_repairs import as_meant, self_repairs
+from memories.extraction.corrections.self_repairs import repaired_text, self_repairs
 from memories.extraction.corrections.values import PATTERNS
 from memories.extraction.message_reading import statement_labels as labels
 from memories.extraction.message_reading.explicit_candidates import (
@@ -85,7 +85,7 @@ from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
 from memories.extraction.wording.people import lacks_name
 from memories.reader import Reading, Statement
-from memories.reader.pair_layers import Compared
+from memories.reader.pair_layers import PairComparison
 from memories.screening import learned_secrets as screened
 
 _MOST = 40  # most candidates per message; the others are dropped
@@ -101,7 +101,7 @@ class MessageReader(PairReader, ReferentFinder, Protocol):
 
     def unread(self, text: str) -> tuple[int, int]: ...
 
-    def compare(self, known: str, message: str) -> Compared: ...
+    def compare(self, known: str, message: str) -> PairComparison: ...
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ class BundledExtractor:
         repairs = self_repairs(turn.user.text, self.conflict)
         if repairs and screened.find(turn.user.text):
             repairs = []
-        user = replace(turn.user, text=as_meant(turn.user.text, repairs))
+        user = replace(turn.user, text=repaired_text(turn.user.text, repairs))
         before = [
-            replace(one, text=as_meant(one.text, self_repairs(one.text, self.conflict)))
+            replace(one, text=repaired_text(one.text, self_repairs(one.text, self.conflict)))
             for one in turn.before
         ]
         found = self._extract(replace(turn, user=user, before=before))
@@ -169,7 +169,7 @@ class BundledExtractor:
         handled += [(start, end) for start, end, what in off if ended or not what]
         own = _own_statements(message, handled=handled)
         found = [] if not_to_keep else [*corrected, *_candidates(message, own)]
-        found = overruling(found, learned, self.conflict) if learned else found
+        found = mark_overruling(found, learned, self.conflict) if learned else found
         if not (not_to_keep or found or ended):
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
@@ -231,7 +231,7 @@ class BundledExtractor:
 
     def _corrected(
         self, turn: TurnText, message: HeardMessage
-    ) -> tuple[list[Candidate], Correction | None, PutRight | None]:
+    ) -> tuple[list[Candidate], Correction | None, CorrectedStatement | None]:
         """Return the candidates that correct an earlier message, and the correction.
 
         Without a correction, or if it is unclear which words change, the first two results are an
@@ -260,7 +260,7 @@ class BundledExtractor:
             return candidates, found, None
         return [], None, learned
 
-    def _restates_new_value(self, message: HeardMessage, learned: PutRight) -> bool:
+    def _restates_new_value(self, message: HeardMessage, learned: CorrectedStatement) -> bool:
         """Return whether the correcting words contain a complete statement of the new value.
 
         Such a statement is worth keeping and conflicts with the earlier statement, so no further
@@ -316,7 +316,7 @@ class BundledExtractor:
 
     def _taken_back(self, turn: TurnText, message: HeardMessage) -> list[Candidate]:
         """Return the candidates that end earlier statements which the message calls wrong."""
-        if any(map(message.flag, NOT_OWN)) or not (back := taken_back(turn.user.text)):
+        if any(map(message.flag, NOT_OWN)) or not (back := retraction_sentences(turn.user.text)):
             return []
         return list(retractions(back, *self._earlier(turn), self._probability_of_reference))
 
@@ -328,7 +328,10 @@ class BundledExtractor:
         if any(map(message.flag, NOT_OWN)):
             return ()
         sentences = [
-            sentence for _, _, sentence in taken_back(masking.mark_covered_secrets(message.covered))
+            sentence
+            for _, _, sentence in retraction_sentences(
+                masking.mark_covered_secrets(message.covered)
+            )
         ]
         said = [one for one in sentences if PATTERNS["own_statement"].search(one)]
         return tuple(ForgetRequest(one, one, in_words=False) for one in said)
@@ -387,7 +390,7 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
     if is_in_a_role(message):
         return
     wish = mention_wish(message.covered) if message.role == "user" else None
-    back, perhaps = taken_back_at_once(message.covered, [(one.start, one.end) for one in own])
+    back, perhaps = retracted_at_once(message.covered, [(one.start, one.end) for one in own])
     instead = {*back.values()}
     found = [
         statement

@@ -10,7 +10,7 @@ from typing import Any
 
 from foundation.text.shingles import has_han
 from memories.extraction.pattern_tables import compiled
-from memories.extraction.types import Candidate, Refused
+from memories.extraction.types import Candidate, RefusedSecret
 from memories.screening import learned_secrets
 from memories.screening.secret_search import Span, find, joined, occurrences
 
@@ -39,11 +39,11 @@ _FEWEST_LEFT = 4  # characters that must be left besides the mask, in either scr
 
 
 @dataclass(frozen=True)
-class Screened:
+class ScreenedText:
     """A text whose secrets are masked; `drop` means that nothing worth keeping is left."""
 
     text: str
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedSecret, ...]
     drop: bool
 
 
@@ -150,25 +150,25 @@ def is_redacted(text: str) -> bool:
     return MARK_EN in text or MARK_ZH in text
 
 
-def screen(text: str) -> Screened:
+def screen(text: str) -> ScreenedText:
     """Mask secrets, including those that only the reader model recognises, and report them."""
     spans = learned_secrets.find(text)
     if not spans:
-        return Screened(text=text, refused=(), drop=False)
+        return ScreenedText(text=text, refused=(), drop=False)
     kept = mark_covered_secrets(cover_spans(text, spans))
     drop = says_nothing(kept)
-    return Screened(text=kept, refused=refusals(spans, kept=not drop), drop=drop)
+    return ScreenedText(text=kept, refused=refusals(spans, kept=not drop), drop=drop)
 
 
-def refusals_of(text: str) -> tuple[Refused, ...]:
+def refusals_of(text: str) -> tuple[RefusedSecret, ...]:
     """Return one report for each category of secrets in a text that is stored masked."""
     return refusals(find(text), kept=True)
 
 
-def refusals(spans: tuple[Span, ...], *, kept: bool) -> tuple[Refused, ...]:
+def refusals(spans: tuple[Span, ...], *, kept: bool) -> tuple[RefusedSecret, ...]:
     """Return one report for each category of secrets among the spans."""
     categories = dict.fromkeys(span.category for span in spans)
-    return tuple(Refused(category=category, redacted=kept) for category in categories)
+    return tuple(RefusedSecret(category=category, redacted=kept) for category in categories)
 
 
 def plain(text: str) -> str:
@@ -231,7 +231,7 @@ def without_additions(text: str) -> str:
     return ADDED.sub("", text)
 
 
-def folded(text: str) -> str:
+def letters_and_digits(text: str) -> str:
     """Return only the letters and digits of a text, in one case, to compare it with others."""
     return _SIGNS.sub("", text).casefold()
 
@@ -239,11 +239,11 @@ def folded(text: str) -> str:
 def repeats(content: str, quote: str, *, known: str) -> bool:
     """Return whether `known` contains the content or the quote.
 
-    `known` is a result of `folded`. Very short contents and quotes don't count.
+    `known` is a result of `letters_and_digits`. Very short contents and quotes don't count.
     """
     if not known:
         return False
-    ours, theirs = folded(without_additions(content)), folded(quote)
+    ours, theirs = letters_and_digits(without_additions(content)), letters_and_digits(quote)
     if len(ours) >= _SHORTEST and ours in known:
         return True
     return len(theirs) >= 8 and theirs in known
@@ -254,11 +254,11 @@ def without_repeats(found: Iterable[Candidate], *, block: str, most: int) -> lis
 
     If the person explicitly asked for a candidate to be remembered, it may repeat the block.
     """
-    known = folded(block)
+    known = letters_and_digits(block)
     kept: dict[str, Candidate] = {}
     for candidate in found:
         if candidate.explicit or not repeats(candidate.content, candidate.quote, known=known):
-            kept.setdefault(folded(candidate.content), candidate)
+            kept.setdefault(letters_and_digits(candidate.content), candidate)
     return list(kept.values())[:most]
 
 

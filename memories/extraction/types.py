@@ -139,7 +139,7 @@ class Quotation:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedSecret:
     """A report that a sensitive detail wasn't stored; it never contains the secret itself."""
 
     category: str  # password | api_key | card | bank_account | identity_number | address
@@ -165,7 +165,7 @@ class Extraction:
     """Everything that was extracted from one turn."""
 
     candidates: tuple[Candidate, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedSecret, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
     secrets: tuple[tuple[int, int], ...] = ()  # spans of the secrets in the user's message
     not_to_keep: bool = False  # the person asked not to keep this message

@@ -20,7 +20,7 @@ from foundation.database import cascades, statements
 from foundation.errors import Invalid
 from memories.extraction.masking import masked, screen
 from memories.files import grammar
-from memories.files.grammar import LAYERS, MEMORY, Noted
+from memories.files.grammar import LAYERS, MEMORY, NoteEntry
 from memories.indexing import search_index
 from memories.indexing.search_index import Entry
 from memories.models import DailyNote, Source, TargetKind, Vector
@@ -41,14 +41,14 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 @dataclass(frozen=True)
-class Appended:
+class AppendResult:
     """The line that was appended; `redacted` is True if a secret in the line was masked."""
 
     note: DailyNote
     redacted: bool
 
 
-def append(text: str, *, user: User, source: str = "") -> Appended:
+def append(text: str, *, user: User, source: str = "") -> AppendResult:
     """Append a line to today's note; the user's time zone determines the day.
 
     Concurrent calls get consecutive numbers. Search finds the line by its words at once, and by its
@@ -75,7 +75,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
         priority=Priority.INDEX,
         serial_key=str(user.subject),
     )
-    return Appended(note, redacted=screened != text.strip())
+    return AppendResult(note, redacted=screened != text.strip())
 
 
 def index(run: Run, *, user: User, note_id: int) -> None:
@@ -107,7 +107,7 @@ UNION ALL
 
 
 @dataclass(frozen=True)
-class Recent:
+class RecentLines:
     """The lines for a prompt: recent notes (newest first), and lines of persona files by path."""
 
     notes: Sequence[DailyNote] = ()
@@ -123,10 +123,10 @@ def add_recent_query(
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
 
 
-def recent_lines(asked: statements.PendingResult) -> Recent:
+def recent_lines(asked: statements.PendingResult) -> RecentLines:
     """Return the latest note lines of today and yesterday, and the first lines of memory files.
 
-    The user's time zone determines the days. In `Recent.notes`, the lines of daily notes are
+    The user's time zone determines the days. In `RecentLines.notes`, the lines of daily notes are
     followed by the free text of `MEMORY.md`.
     """
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
@@ -136,7 +136,7 @@ def recent_lines(asked: statements.PendingResult) -> Recent:
     for lines in by_path.values():
         lines.sort(key=lambda line: (line.number, line.pk))
     memory_lines = by_path.pop(MEMORY, [])
-    return Recent([*days, *memory_lines], by_path)
+    return RecentLines([*days, *memory_lines], by_path)
 
 
 def path_of(day: date) -> str:
@@ -150,7 +150,7 @@ def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
     `grammar.read_note_line` parses such a line.
     """
     time = f"{note.created_at.astimezone(zone):%H:%M}"
-    return grammar.format_note_line(Noted(time, note.text, note.source))
+    return grammar.format_note_line(NoteEntry(time, note.text, note.source))
 
 
 def _checked(text: str, source: str) -> str:

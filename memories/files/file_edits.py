@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from foundation.errors import Invalid, Stale
 from memories.extraction.masking import SECRET, cover_secrets, mark_covered_secrets, screen
-from memories.extraction.types import Refused
+from memories.extraction.types import RefusedSecret
 from memories.files import file_contents, grammar
 from memories.files.changes import (
     Changes,
@@ -32,7 +32,7 @@ _Text = tuple[str, str]  # the text and the kind of a memory
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedFile:
     """The text of an edited file, with everything that is needed to interpret the edit.
 
     `base` is the version that was edited, and `other_file` is the other curated file. `elsewhere`
@@ -53,14 +53,14 @@ class Typed:
 class Edit:
     """A checked edit with its embedded texts, ready to be applied in a transaction."""
 
-    typed: Typed
+    typed: TypedFile
     edited: Document
     texts: Mapping[_Text, Prepared]
-    refused: Sequence[Refused] = ()
+    refused: Sequence[RefusedSecret] = ()
 
 
 @dataclass
-class Done:
+class EditEffect:
     """The effect of an edit, as lists of memory ids.
 
     `became` maps the positions of lines to the ids of their memories, or to None for lines to
@@ -80,7 +80,7 @@ class Done:
 
 
 def prepare(
-    typed: Typed, *, known: Sequence[CurrentMemory], keep_secrets_out: bool = False
+    typed: TypedFile, *, known: Sequence[CurrentMemory], keep_secrets_out: bool = False
 ) -> Edit:
     """Check an edit and embed its texts. Call it outside a transaction.
 
@@ -119,7 +119,7 @@ def lock(edit: Edit, *, user: User) -> None:
     list(rows.order_by("pk").values_list("pk", flat=True))
 
 
-def carry_out(edit: Edit, *, user: User) -> Done:
+def carry_out(edit: Edit, *, user: User) -> EditEffect:
     """Apply the edit to the memories, in the caller's transaction.
 
     The changes are computed again from the current memories. Raise `Stale` if the memories have
@@ -150,7 +150,7 @@ def _adds_text(edit: Edit) -> bool:
 class _Work:
     def __init__(self, edit: Edit, user: User, known: Mapping[str, CurrentMemory]) -> None:
         self.edit, self.user, self.known = edit, user, known
-        self.done = Done()
+        self.done = EditEffect()
 
     def carry_out(self, plan: Changes) -> None:
         self.done.became.update(dict.fromkeys(plan.repeated))
@@ -247,7 +247,7 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
     return Tombstone.objects.filter(user=user, memory_public_id=public_id).exists()
 
 
-def _plan(typed: Typed, edited: Document, known: Sequence[CurrentMemory]) -> Changes:
+def _plan(typed: TypedFile, edited: Document, known: Sequence[CurrentMemory]) -> Changes:
     """Compute the changes that an edited file requests.
 
     A memory counts as newer than the file if its text or kind differs from its line in the version
@@ -281,13 +281,13 @@ def _kind_of(disputed: DisputedChange, known: Mapping[str, CurrentMemory]) -> st
 
 def _screened(
     edited: Document, base: Document
-) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
+) -> tuple[Document, dict[int, Sequence[RefusedSecret]], list[str]]:
     as_was = {line.raw for line in base.lines}
     covered = cover_secrets(edited.text)
     place = 0
     own = {line.id: line.raw for line in base.lines if line.id}
     kept: list[str] = []
-    refused: dict[int, Sequence[Refused]] = {}
+    refused: dict[int, Sequence[RefusedSecret]] = {}
     problems: list[str] = []
     for number, line in enumerate(edited.lines, start=1):
         shown, place = covered[place : place + len(line.raw)], place + len(line.raw)
@@ -309,7 +309,7 @@ def _screened(
     return parse("".join(kept)), refused, problems
 
 
-def _problem_texts(refused: Mapping[int, Sequence[Refused]]) -> list[str]:
+def _problem_texts(refused: Mapping[int, Sequence[RefusedSecret]]) -> list[str]:
     return [f"Line {number}: this looks like a secret." for number in refused]
 
 

@@ -28,9 +28,9 @@ from foundation.database import statements
 from foundation.errors import ApplicationError, Stale
 from memories.files import daily_notes, file_contents, file_copies, file_edits, memory_files
 from memories.files.file_copies import WRITTEN, Unreadable
-from memories.files.file_edits import Typed
+from memories.files.file_edits import TypedFile
 from memories.files.grammar import CURATED, Document, parse
-from memories.files.memory_files import Applied, Ready
+from memories.files.memory_files import AppliedEdit, PreparedEdit
 from memories.models import FileVersion, MemoryFile
 from ops.access import as_user
 from ops.models import Kind, Operation, Priority, User
@@ -59,7 +59,7 @@ SELECT u.subject FROM ops_user u
 
 
 @dataclass
-class Synced:
+class SyncResult:
     """The result of a sync.
 
     `edits` holds the counts of applied changes by path, `written` the paths of the copies that were
@@ -75,7 +75,7 @@ class Synced:
         return {"edits": self.edits, "written": self.written, "failed": self.failed}
 
 
-def edit(ready: Ready, *, user: User) -> Applied:
+def edit(ready: PreparedEdit, *, user: User) -> AppliedEdit:
     """Apply an edit to a file.
 
     The copy of a curated file is written after the caller's transaction commits.
@@ -86,7 +86,7 @@ def edit(ready: Ready, *, user: User) -> Applied:
     return applied
 
 
-def sync(user: User) -> Synced:
+def sync(user: User) -> SyncResult:
     """Apply the edits made in the copies of a user's files, and write all copies again.
 
     Copies of daily notes and of the user's own notes are only written (`write_note_copies`). Safe
@@ -94,7 +94,7 @@ def sync(user: User) -> Synced:
     its text. A missing copy is written again; it isn't treated as an empty file. A copy that can't
     be read or applied is left unchanged and reported.
     """
-    synced = Synced()
+    synced = SyncResult()
     for path in CURATED:
         try:
             _read_in(user, path, synced)
@@ -182,7 +182,7 @@ def _with_changed_copies() -> Iterator[UUID]:
             yield subject
 
 
-def _read_in(user: User, path: str, synced: Synced) -> None:
+def _read_in(user: User, path: str, synced: SyncResult) -> None:
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
         with as_user(user, changing=True):
@@ -194,9 +194,9 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
             other = memory_files.other_curated_path(path)
             other_file = _written(file_contents.row_of(user, other))
             elsewhere = memory_files.ids_in(parse(_copy_of(user, other)))
-        typed = Typed(path, found, base, other_file, elsewhere)
+        typed = TypedFile(path, found, base, other_file, elsewhere)
         edit = file_edits.prepare(typed, known=known, keep_secrets_out=True)
-        ready = Ready(path, row.version if row else 0, found, "disk", edit)
+        ready = PreparedEdit(path, row.version if row else 0, found, "disk", edit)
         try:
             with as_user(user, changing=True):
                 applied = memory_files.apply(ready, user=user)
@@ -232,13 +232,13 @@ def _copy_of(user: User, path: str) -> str:
     return memory_files.content_of(user, path) if found is None else found
 
 
-def write_note_copies(user: User) -> Synced:
+def write_note_copies(user: User) -> SyncResult:
     """Write, update and remove copies of notes, so that they match the rows.
 
     Call it under the lock of the user's files. Safe to repeat and to interrupt at any point: the
     hashes are stored before the copies are written.
     """
-    done, known, wanted = Synced(), _note_digests(user.pk), _notes_by_path(user)
+    done, known, wanted = SyncResult(), _note_digests(user.pk), _notes_by_path(user)
     stale = {
         path: text for path, text in wanted.items() if _is_stale(user, path, text, known, done)
     }
@@ -275,7 +275,7 @@ def _notes_by_path(user: User) -> dict[str, str]:
 
 
 def _is_stale(
-    user: User, path: str, text: str, known: Mapping[str, list[str]], done: Synced
+    user: User, path: str, text: str, known: Mapping[str, list[str]], done: SyncResult
 ) -> bool:
     """Return True if the copy is missing, or is an outdated copy that we wrote.
 

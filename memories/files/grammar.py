@@ -242,7 +242,7 @@ _CLOSED = re.compile(r"(?<!\\)(\\++)(\]|\Z)")
 
 
 @dataclass(frozen=True)
-class Noted:
+class NoteEntry:
     """A parsed line of a daily note; `time` is `HH:MM` in the user's time zone."""
 
     time: str
@@ -250,7 +250,7 @@ class Noted:
     source: str = ""
 
 
-def format_note_line(noted: Noted) -> str:
+def format_note_line(noted: NoteEntry) -> str:
     """Return the line of a note without a line ending; `read_note_line` can always parse it."""
     text = encode_line(noted.text)
     if noted.source:
@@ -261,7 +261,7 @@ def format_note_line(noted: Noted) -> str:
     return f"- {noted.time} {text}"
 
 
-def read_note_line(line: str) -> Noted | None:
+def read_note_line(line: str) -> NoteEntry | None:
     """Parse a line of a daily note; return None if the line has another form."""
     found = _LINE.fullmatch(line)
     if found is None or not found["said"].strip():
@@ -270,14 +270,14 @@ def read_note_line(line: str) -> Noted | None:
     end = _END.search(text, 1) if text[0] == "[" else None
     if end is not None and end.end() > 3 and text[end.end() :].strip():
         source = _unescape_source(text[1 : end.end() - 2])
-        return Noted(found["time"], decode_line(text[end.end() :]), decode_line(source))
+        return NoteEntry(found["time"], decode_line(text[end.end() :]), decode_line(source))
     slashes = len(text) - len(text.lstrip("\\"))
     if slashes % 2 and text[slashes : slashes + 1] == "[":
         text = text[(slashes + 1) // 2 :]
-    return Noted(found["time"], decode_line(text))
+    return NoteEntry(found["time"], decode_line(text))
 
 
-def read_note_lines(text: str) -> Iterator[Noted]:
+def read_note_lines(text: str) -> Iterator[NoteEntry]:
     """Yield the parsed lines of a daily note; skip its heading and other text."""
     for line in text.split("\n"):
         if noted := read_note_line(line.removesuffix("\r")):

@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 from foundation.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
 from memories.files import daily_notes, file_contents, file_copies, file_edits, line_index
 from memories.files.file_contents import LEARNED
-from memories.files.file_edits import Done, Edit, Typed
+from memories.files.file_edits import Edit, EditEffect, TypedFile
 from memories.files.grammar import CURATED, LAYERS, LEARNINGS, LONGEST, MEMORY, Document, parse
 from memories.models import DailyNote, FileVersion, Memory, MemoryFile, MemoryStatus
 from memories.screening import secret_search
@@ -56,7 +56,7 @@ class FileState:
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedEdit:
     """A checked edit that is ready to be applied.
 
     `version` is the version of the file that was edited, 0 for a new file.
@@ -70,10 +70,10 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Applied:
+class AppliedEdit:
     """The effect of an edit on the memories, and the file after the edit."""
 
-    done: Done
+    done: EditEffect
     file: FileState
 
 
@@ -131,7 +131,7 @@ def prepare(
     surface: str,
     match: str | None = None,
     new: bool = False,
-) -> Ready:
+) -> PreparedEdit:
     """Check an edit of a file and embed its texts. Call it outside a transaction.
 
     If `match` (the ETag of the edited state) is given, the edit is compared with the current file;
@@ -151,15 +151,17 @@ def prepare(
         version = row.version if row else 0
         base = parse(row.content) if row else Document()
         if path not in CURATED:
-            return Ready(path, version, file_edits.mask_note_secrets(text, base), surface, None)
+            return PreparedEdit(
+                path, version, file_edits.mask_note_secrets(text, base), surface, None
+            )
         other_file = parse(content_of(user, other_curated_path(path)))
         known = file_contents.active_memories(user)
     by_program = surface in _PROGRAMS
-    typed = Typed(path, text, base, other_file, ids_in(other_file), by_program=by_program)
-    return Ready(path, version, text, surface, file_edits.prepare(typed, known=known))
+    typed = TypedFile(path, text, base, other_file, ids_in(other_file), by_program=by_program)
+    return PreparedEdit(path, version, text, surface, file_edits.prepare(typed, known=known))
 
 
-def apply(ready: Ready, *, user: User) -> Applied:
+def apply(ready: PreparedEdit, *, user: User) -> AppliedEdit:
     """Apply a prepared edit in the caller's transaction.
 
     Raise `Stale` if the file or its memories have changed since `prepare`. Raise `Conflict` if the
@@ -175,11 +177,11 @@ def apply(ready: Ready, *, user: User) -> Applied:
         raise Stale(_("The file has changed. Please check again."))
     if ready.edit is None:
         direct_writes.check_on(user)
-        row, done = _stored(user, row, ready.path, ready.text, actor=ready.surface), Done()
+        row, done = _stored(user, row, ready.path, ready.text, actor=ready.surface), EditEffect()
     else:
         row, done = _carry_out(ready, ready.edit, row, user=user)
     audit_log.record("file.edited", subject=user.subject, target=str(row.pk), details=done.counts)
-    return Applied(done, _shown(row))
+    return AppliedEdit(done, _shown(row))
 
 
 def check_text(text: str) -> None:
@@ -199,8 +201,8 @@ def check_text(text: str) -> None:
 
 
 def _carry_out(
-    ready: Ready, edit: Edit, row: MemoryFile | None, *, user: User
-) -> tuple[MemoryFile, Done]:
+    ready: PreparedEdit, edit: Edit, row: MemoryFile | None, *, user: User
+) -> tuple[MemoryFile, EditEffect]:
     done = file_edits.carry_out(edit, user=user)
     known = file_contents.active_memories(user)
     text = file_contents.render_file(
@@ -412,7 +414,7 @@ _MOST = 100  # maximum number of own notes, and of deleted notes, listed on a pa
 
 
 @dataclass(frozen=True)
-class Curated:
+class CuratedFile:
     """A curated file, as shown in the list of files, with its number of memories."""
 
     path: str
@@ -431,7 +433,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnNote:
     """A user's own note, as shown in the list of files."""
 
     id: int
@@ -440,7 +442,7 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Day:
+class DayNote:
     """A daily note, as shown in the list of files."""
 
     path: str
@@ -448,13 +450,13 @@ class Day:
     lines: int
 
 
-def curated_of(user: User) -> list[Curated]:
+def curated_of(user: User) -> list[CuratedFile]:
     rows = Memory.objects.filter(user=user, project=None, status=MemoryStatus.ACTIVE)
     learned = Q(kind__in=LEARNED)
     counts = rows.aggregate(
         learnings=Count("pk", filter=learned), memory=Count("pk", filter=~learned)
     )
-    return [Curated(MEMORY, counts["memory"]), Curated(LEARNINGS, counts["learnings"])]
+    return [CuratedFile(MEMORY, counts["memory"]), CuratedFile(LEARNINGS, counts["learnings"])]
 
 
 def layers_of(user: User) -> list[Layer]:
@@ -463,24 +465,24 @@ def layers_of(user: User) -> list[Layer]:
     return [Layer(path, changed.get(path)) for path in LAYERS]
 
 
-def own_of(user: User) -> Sequence[Own]:
+def own_of(user: User) -> Sequence[OwnNote]:
     """Return the user's first `_MOST` own notes by path, without the persona layers."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=(*CURATED, *LAYERS))
     rows = rows.order_by("path")
-    return [Own(*one) for one in rows.values_list("pk", "path", "updated_at")[:_MOST]]
+    return [OwnNote(*one) for one in rows.values_list("pk", "path", "updated_at")[:_MOST]]
 
 
-def binned_of(user: User) -> Sequence[Own]:
+def binned_of(user: User) -> Sequence[OwnNote]:
     rows = binned_notes(user).only("path", "deleted_at", "updated_at")
-    return [Own(one.pk, one.path, one.deleted_at or one.updated_at) for one in rows[:_MOST]]
+    return [OwnNote(one.pk, one.path, one.deleted_at or one.updated_at) for one in rows[:_MOST]]
 
 
-def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[Day], bool]:
+def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[DayNote], bool]:
     """Return a page of daily notes before `before`, newest first, and whether there are more."""
     rows = DailyNote.objects.filter(user=user, day__isnull=False)
     if before is not None:
         rows = rows.filter(day__lt=before)
     counted = rows.values("day").annotate(lines=Count("pk"))
     found: list[Any] = list(counted.order_by("-day")[: limit + 1])
-    days = [Day(daily_notes.path_of(one["day"]), one["day"], one["lines"]) for one in found]
+    days = [DayNote(daily_notes.path_of(one["day"]), one["day"], one["lines"]) for one in found]
     return days[:limit], len(days) > limit

@@ -17,7 +17,7 @@ from django.utils import timezone
 from foundation.errors import Conflict, Invalid, NotFound
 from memories.files import daily_notes, file_contents, file_sync, grammar, memory_files
 from memories.files.grammar import CURATED, BadPath
-from memories.files.memory_files import FileState, Ready
+from memories.files.memory_files import FileState, PreparedEdit
 from memories.models import MemoryFile
 from ops.access import as_user
 from ops.accounts import users
@@ -184,7 +184,7 @@ def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFil
     return found
 
 
-def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
+def _ready(user: User, path: str, text: str, field: str, **how: Any) -> PreparedEdit:
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
@@ -192,7 +192,7 @@ def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
         raise Invalid(problem.message, fields={field: told or [problem.message]}) from problem
 
 
-def _edited(user: User, ready: Ready, answer: str) -> str:
+def _edited(user: User, ready: PreparedEdit, answer: str) -> str:
     waiting = len(file_sync.edit(ready, user=user).done.to_review)
     if not waiting:
         return answer

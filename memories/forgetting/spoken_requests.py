@@ -403,7 +403,7 @@ def _probability(about: str, meant: RequestMatch, before: Collection[str]) -> fl
 
 
 def _is_about(about: str, text: str) -> float:
-    return pairs.is_about(about, text, reader=language_steps.pair_reader())
+    return pairs.probability_of_reference(about, text, reader=language_steps.pair_reader())
 
 
 def _earlier_texts(user: User, met: Sequence[RequestMatch]) -> dict[int, set[str]]:

@@ -46,7 +46,7 @@ from memories.writing import curation, direct_writes, similar_memories, verdict_
 from memories.writing.curation import Edit
 from memories.writing.direct_writes import MemoryInput, Prepared
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdict_writes import Arbitrated, Decided
+from memories.writing.verdict_writes import AppliedVerdict, Arbitrated
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -409,6 +409,8 @@ def _draft(candidate: Candidate) -> Draft:
     return replace(draft, origin=Origin.USER, confidence=confidence)
 
 
-def _write(arbitrated: Arbitrated, draft: Draft, merged: Draft | None, *, user: User) -> Decided:
+def _write(
+    arbitrated: Arbitrated, draft: Draft, merged: Draft | None, *, user: User
+) -> AppliedVerdict:
     source = SourceInput(origin=Origin.USER, quote=arbitrated.candidate.quote)
     return verdict_writes.apply(arbitrated, draft, user=user, source=source, merged=merged)

@@ -138,7 +138,7 @@ def may_teach(turn: Turn) -> bool:
     return not (is_withheld(turn.user_message) or is_withheld(turn.assistant_message))
 
 
-def is_heard(turn: Turn) -> bool:
+def must_be_processed(turn: Turn) -> bool:
     """Return True if the turn must be processed, even if nothing may be learned from it.
 
     A turn from which nothing may be learned can still contain a request to forget.
@@ -197,7 +197,7 @@ def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
     """
     own = masking.ADDED.sub(lambda found: "" if _IS_FRAME.match(found[0]) else found[0], content)
     plain = masking.additions_in_words(own)
-    return pairs.is_about(request, plain, reader=reader) >= pairs.YES
+    return pairs.probability_of_reference(request, plain, reader=reader) >= pairs.YES
 
 
 def may_learn(candidate: Candidate, provenance: Provenance, *, user: User) -> bool:
@@ -227,13 +227,13 @@ def provenance_of_turns(turns: Collection[Turn], *, said: str = "") -> Provenanc
     ids = [
         message.public_id for one in turns for message in (one.user_message, one.assistant_message)
     ]
-    moments = [told_at(one.user_message) for one in turns]
+    moments = [time_for_forgets(one.user_message) for one in turns]
     known = [one for one in moments if one is not None]
     return _provenance(said, ids, max(known) if len(known) == len(moments) else None)
 
 
 def provenance_of_message(message: Message) -> Provenance:
-    return _provenance(message.content, [message.public_id], told_at(message))
+    return _provenance(message.content, [message.public_id], time_for_forgets(message))
 
 
 def provenance_of_note(line: DailyNote) -> Provenance:
@@ -245,7 +245,7 @@ def provenance_of_text(text: str, *, at: datetime | None) -> Provenance:
     return _provenance(text, (), at)
 
 
-def told_at(message: Message) -> datetime | None:
+def time_for_forgets(message: Message) -> datetime | None:
     """Return the time to compare with requests to forget, or None if the time is unknown.
 
     For an imported message, this is the time at which the message was said; for any other message,

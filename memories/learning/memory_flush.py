@@ -40,7 +40,7 @@ from memories.learning.turn_learning import SourceText
 from memories.models import Memory, Origin, Source
 from memories.writing import direct_writes, memory_writes, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdict_writes import Decided
+from memories.writing.verdict_writes import AppliedVerdict
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -309,7 +309,7 @@ def _readable(
         return (one.role, shingles.normalise(one.content)) not in texts
 
     return [
-        (place, replace(one, at=learnability.told_at(found)) if found else one)
+        (place, replace(one, at=learnability.time_for_forgets(found)) if found else one)
         for place, one in rest
         if is_read(one)
         for found in [there.get(one.reference) if one.reference else None]
@@ -319,7 +319,7 @@ def _readable(
 def _pieces_of_unrecorded(
     user: User, rest: Sequence[tuple[int, CallerMessage]], *, zone: zoneinfo.ZoneInfo
 ) -> list[_Piece]:
-    now, block = timezone.now().astimezone(zone), turn_context.recently_shown(user.pk)
+    now, block = timezone.now().astimezone(zone), turn_context.recent_block_texts(user.pk)
     said = [
         Utterance(
             turn_context.without_our_block(one.content), one.at.astimezone(zone) if one.at else now
@@ -458,7 +458,9 @@ def _text_of(proposed: ProposedCandidate, *, user: User) -> SourceText | None:
     return SourceText(user, lambda candidate: provenance, undecided, source, confirms_all=True)
 
 
-def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
+def _append_note(
+    decided: AppliedVerdict, text: str, *, user: User, turn: Turn | None
+) -> WrittenCandidate:
     """Append the memory's text to today's note, and link the line to the memory's source.
 
     The text is appended unchanged, so that forgetting the memory erases the line too.

@@ -24,7 +24,7 @@ from foundation.errors import ProviderError
 from memories import language_steps
 from memories.extraction.types import JointCandidate, JointTurn
 from memories.learning import learnability, single_texts, turn_context, turn_learning
-from memories.writing.verdict_writes import Decided
+from memories.writing.verdict_writes import AppliedVerdict
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Kind, Operation, Priority, Status, User
@@ -97,7 +97,7 @@ def request(conversation: Conversation) -> Operation:
 
 def examine(
     run: Run, *, user: User, conversation_id: int, through: int | None = None
-) -> list[Decided]:
+) -> list[AppliedVerdict]:
     """Learn from several turns of a conversation together, and record the progress.
 
     Messages without a reply are processed first, each on its own. While long-term memory is off,
@@ -123,7 +123,9 @@ def examine(
     return decided
 
 
-def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
+def flush(
+    run: Run, *, user: User, conversation: Conversation, through: int
+) -> list[AppliedVerdict]:
     """Learn from all messages up to number `through`, before they leave the context window.
 
     Turns that couldn't be processed when they were recorded are processed first; then all turns are
@@ -203,7 +205,7 @@ def _turns(
     )
 
 
-def _learn(run: Run, user: User, session: Session, found: JointCandidate) -> Decided | None:
+def _learn(run: Run, user: User, session: Session, found: JointCandidate) -> AppliedVerdict | None:
     turn = session.turns[found.turn]
     others = [session.turns[one] for one in found.needs]
     with as_user(user):
@@ -212,7 +214,7 @@ def _learn(run: Run, user: User, session: Session, found: JointCandidate) -> Dec
     return turn_learning.learn_candidate(run, turn_learning.prepare(found.candidate, text))
 
 
-def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
+def _learn_unanswered(run: Run, user: User, session: Session) -> list[AppliedVerdict]:
     with as_user(user):
         alone = single_texts.unanswered_messages(
             user=user, conversation=session.conversation, through=session.through
@@ -236,7 +238,7 @@ def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) 
     return {row["turn"] for row in wanted.values_list("payload", flat=True)}
 
 
-def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
+def _learn_late(run: Run, user: User, turn: int) -> list[AppliedVerdict]:
     """Learn from a turn whose learning operation is still queued or has failed.
 
     If the turn contains a request to forget, do nothing: the operation will carry out the request.

@@ -24,7 +24,7 @@ from memories.models import (
     Source,
 )
 from memories.writing import direct_writes
-from memories.writing.direct_writes import MemoryInput, Written
+from memories.writing.direct_writes import MemoryInput, WriteResult
 from memories.writing.memory_writes import SourceInput
 from ops.access import as_user
 from ops.models import User
@@ -80,7 +80,9 @@ def propose(message: Message, span: Span) -> Proposal:
     return Proposal(text, kind, tuple(tags)[:_MOST_TAGS], redacted=text != span.text)
 
 
-def write_remembered(given: MemoryInput, *, user: User, message: Message, span: Span) -> Written:
+def write_remembered(
+    given: MemoryInput, *, user: User, message: Message, span: Span
+) -> WriteResult:
     """Write the memory, with the message and the quoted part as its source.
 
     Call this function outside a transaction, since it opens its own. Raise `Invalid` if the text is
@@ -106,7 +108,7 @@ def write_remembered(given: MemoryInput, *, user: User, message: Message, span: 
 
 
 @dataclass(frozen=True)
-class Carried:
+class DetachedLinks:
     """The keys of sources and verdicts that are moved from a message's old turn to its new turn."""
 
     sources: tuple[int, ...]
@@ -118,7 +120,7 @@ class Carried:
         Arbitration.objects.filter(pk__in=self.verdicts).update(turn=turn)
 
 
-def detach_from(message: Message, *, user: User) -> Carried:
+def detach_from(message: Message, *, user: User) -> DetachedLinks:
     """Detach the memories that the user saved from a message that is about to be recorded again.
 
     Call this function in the transaction that forgets the old turn, and then call `attach_to` with
@@ -131,7 +133,9 @@ def detach_from(message: Message, *, user: User) -> Carried:
         turn__user_message=message,
         memory__in=[memory for _, memory in sources],
     )
-    carried = Carried(tuple(pk for pk, _ in sources), tuple(logged.values_list("pk", flat=True)))
+    carried = DetachedLinks(
+        tuple(pk for pk, _ in sources), tuple(logged.values_list("pk", flat=True))
+    )
     Source.objects.filter(pk__in=carried.sources).update(turn=None, message=None)
     Arbitration.objects.filter(pk__in=carried.verdicts).update(turn=None)
     return carried

@@ -21,7 +21,7 @@ from memories.models import DailyNote, Memory, Origin
 from memories.recall import traces
 from memories.writing import memory_writes
 from memories.writing.memory_writes import SourceInput
-from memories.writing.verdict_writes import Decided
+from memories.writing.verdict_writes import AppliedVerdict
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -43,7 +43,7 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
     return messages
 
 
-def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decided]:
+def learn_from_message(run: Run, *, user: User, message: Message) -> list[AppliedVerdict]:
     """Learn from a message without a reply, and carry out its requests to forget.
 
     While long-term memory is off, nothing is learned. The message is marked as done. If the
@@ -130,7 +130,7 @@ def unread_notes(now: datetime) -> QuerySet[DailyNote]:
     return found.exclude(source=memory_flush.SOURCE).order_by("day", "number")
 
 
-def learn_from_notes(run: Run, *, user: User) -> list[Decided]:
+def learn_from_notes(run: Run, *, user: User) -> list[AppliedVerdict]:
     """Learn from a user's old note lines, one by one.
 
     Does nothing while long-term memory is off. If the process was killed, a repeated run skips
@@ -143,10 +143,10 @@ def learn_from_notes(run: Run, *, user: User) -> list[Decided]:
     return [one for line in lines for one in _learn_from_note(run, user, line)]
 
 
-def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
+def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[AppliedVerdict]:
     with as_user(user):
         zone = ZoneInfo(users.settings_of(user).timezone)
-        block = turn_context.recently_shown(user.pk)
+        block = turn_context.recent_block_texts(user.pk)
     said = Utterance(line.text, line.created_at.astimezone(zone))
     text = TurnText(user=said, assistant=Utterance("", said.spoken_at), known_block=block)
     extraction = turn_learning.extract(text)

@@ -20,7 +20,7 @@ from memories.indexing import search_index
 from memories.learning import turn_learning
 from memories.learning.turn_context import LoadedTurn, RolePlays
 from memories.learning.turn_learning import CandidateDraft
-from memories.writing.verdict_writes import Decided
+from memories.writing.verdict_writes import AppliedVerdict
 from ops.models import User
 from ops.queue.run import QueuedOperation, Run, lock_queued, succeed_queued
 
@@ -64,7 +64,10 @@ def learn(
 
 
 def result_of(
-    decided: Sequence[Decided], extraction: Extraction, *, forget: ForgetOutcome | None = None
+    decided: Sequence[AppliedVerdict],
+    extraction: Extraction,
+    *,
+    forget: ForgetOutcome | None = None,
 ) -> dict[str, Any]:
     """Return the result to store in an operation that learned from a turn.
 

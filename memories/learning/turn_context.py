@@ -87,10 +87,12 @@ def load_turns(*, user: User, turn_ids: Sequence[int]) -> dict[int, LoadedTurn]:
     if user.hidden_at is not None:
         return {}
     found = selectors.whole_turns(user, Sql("t.id = ANY(%s)", (list(turn_ids),)))
-    turns = [turn for turn in found if turn.extracted_at is None and learnability.is_heard(turn)]
+    turns = [
+        turn for turn in found if turn.extracted_at is None and learnability.must_be_processed(turn)
+    ]
     if not turns:
         return {}
-    before, block = _earlier_messages(turns), recently_shown(user.pk)
+    before, block = _earlier_messages(turns), recent_block_texts(user.pk)
     zone = zoneinfo.ZoneInfo(own.timezone)
     return {
         turn.pk: LoadedTurn(
@@ -131,7 +133,7 @@ def _earlier_messages(turns: Sequence[Turn]) -> dict[int, list[Message]]:
 def _turn_text(
     turn: Turn, before: Sequence[Message], *, zone: zoneinfo.ZoneInfo, block: str
 ) -> TurnText:
-    said, reply = said_in(turn.user_message, zone), said_in(turn.assistant_message, zone)
+    said, reply = utterance_of(turn.user_message, zone), utterance_of(turn.assistant_message, zone)
     return _with_earlier(TurnText(said, reply, known_block=block), before, zone=zone)
 
 
@@ -144,7 +146,7 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
         " ORDER BY m.number DESC",
         [message.conversation_id, message.number, _BEFORE, _ASKED],
     )
-    said, block = said_in(message, zone), recently_shown(message.user_id)
+    said, block = utterance_of(message, zone), recent_block_texts(message.user_id)
     text = TurnText(said, Utterance("", said.spoken_at), known_block=block)
     return _with_earlier(
         text, [statements.instance(Message, values) for values in found], zone=zone
@@ -157,10 +159,10 @@ def _with_earlier(
     """Add context to the extraction input: the rows that `_EARLIER` selects, latest first."""
     rows = {one.pk: one for one in earlier}.values()
     latest = [one for one in rows if not learnability.is_withheld(one)][:_BEFORE]
-    own = [said_in(one, zone) for one in reversed(latest) if one.role == Role.USER]
+    own = [utterance_of(one, zone) for one in reversed(latest) if one.role == Role.USER]
     role_play = RolePlays()
     if turning := next((one for one in rows if one.role_play), None):
-        role_play.note(said_in(turning, zone), turning.role_play)
+        role_play.note(utterance_of(turning, zone), turning.role_play)
     asked = tuple(dict.fromkeys(one.content for one in rows if learnability.is_withheld(one)))
     return role_play.in_context(
         replace(
@@ -199,11 +201,14 @@ class RolePlays:
 
 def texts_in_order(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[TurnText]:
     """Return the extraction inputs for consecutive turns, each with earlier messages as context."""
-    block = recently_shown(turns[0].user_id) if turns else ""
+    block = recent_block_texts(turns[0].user_id) if turns else ""
     texts: list[TurnText] = []
     role_play = RolePlays()
     for turn in turns:
-        said, reply = said_in(turn.user_message, zone), said_in(turn.assistant_message, zone)
+        said, reply = (
+            utterance_of(turn.user_message, zone),
+            utterance_of(turn.assistant_message, zone),
+        )
         answered = texts[-1].assistant.text if texts else ""
         text = TurnText(said, reply, before_assistant=answered, known_block=block)
         text = text.following([one.user for one in texts[-FARTHEST:]])
@@ -212,12 +217,12 @@ def texts_in_order(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[Tu
     return texts
 
 
-def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Utterance:
+def utterance_of(message: Message, zone: zoneinfo.ZoneInfo) -> Utterance:
     text = without_our_block(message.content)
     return Utterance(text, message.created_at.astimezone(zone), message.speaker)
 
 
-def recently_shown(user_id: int) -> str:
+def recent_block_texts(user_id: int) -> str:
     """Return the memories recently put into the user's prompts, and the memory block's fixed lines.
 
     Nothing is learned from messages that only repeat these texts.

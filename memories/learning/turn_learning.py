@@ -27,7 +27,7 @@ from memories.models import Arbitration, Memory, Origin, Project, TargetKind
 from memories.recall import traces
 from memories.writing import memory_writes, similar_memories, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdict_writes import Arbitrated, Decided
+from memories.writing.verdict_writes import AppliedVerdict, Arbitrated
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User, UserSettings
@@ -144,14 +144,16 @@ def text_of_turn(
     turns = (turn, *others)
 
     def hold(candidate: Candidate) -> SourceInput | None:
-        is_there = all(still_there(user, one) for one in turns)
+        is_there = all(lock_if_present(user, one) for one in turns)
         return source_of(turn, candidate) if is_there else None
 
     provenance = partial(learnability.provenance_of_turn, turn, needs=others)
     return SourceText(user, provenance, Q(turn=turn), hold, turns, project)
 
 
-def learn(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) -> list[Decided]:
+def learn(
+    run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction
+) -> list[AppliedVerdict]:
     """Learn the candidates of a turn, and mark the turn as processed."""
     decided = learn_all(
         run,
@@ -168,7 +170,7 @@ def learn(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) -
 
 def learn_all(
     run: Run, candidates: Sequence[Candidate], text: SourceText, *, then: Callable[[], None]
-) -> list[Decided | None]:
+) -> list[AppliedVerdict | None]:
     """Decide on each candidate and apply it in its own transaction.
 
     `then` marks the text as processed, in the transaction of the last candidate. If the process was
@@ -187,7 +189,7 @@ def learn_all(
 
 
 def share_earlier_texts(
-    candidates: Sequence[Candidate], decided: Sequence[Decided | None], *, user: User
+    candidates: Sequence[Candidate], decided: Sequence[AppliedVerdict | None], *, user: User
 ) -> None:
     """Let searches for an earlier text of a memory find related memories of the same turn too.
 
@@ -248,7 +250,7 @@ def _nothing() -> None:
 
 def learn_candidate(
     run: Run, one: CandidateDraft, *, then: Callable[[], None] = _nothing
-) -> Decided | None:
+) -> AppliedVerdict | None:
     """Decide on the candidate, and apply it together with `then` in one transaction.
 
     If a remote model is used, it is called before the transaction.
@@ -271,7 +273,7 @@ def learn_candidate(
     return decided
 
 
-def arbitrate_and_apply(one: CandidateDraft) -> Decided | None:
+def arbitrate_and_apply(one: CandidateDraft) -> AppliedVerdict | None:
     """Decide on a candidate and apply it in the open transaction.
 
     Call this function only if `are_steps_local`, so that no remote model is called.
@@ -303,7 +305,7 @@ def _find_similar(one: CandidateDraft) -> list[KnownMemory] | None:
 
 def _apply_verdict(
     one: CandidateDraft, arbitrated: Arbitrated, *, merged: Draft | None
-) -> Decided | None:
+) -> AppliedVerdict | None:
     text = one.text
     source = text.hold(one.candidate)
     own = users.settings_held(text.user)
@@ -356,7 +358,7 @@ def mark_processed(user: User, turn: Turn, extraction: Extraction) -> None:
                 cascades.delete(episodes)
 
 
-def still_there(user: User, turn: Turn) -> bool:
+def lock_if_present(user: User, turn: Turn) -> bool:
     """Return True if the turn still exists, and lock it until the transaction ends.
 
     Message texts never change, so they need no check.

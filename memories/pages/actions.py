@@ -30,7 +30,7 @@ from memories.extraction.masking import additions_in_words
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus, Project
 from memories.pages.memory_rows import (
-    act,
+    action_url,
     is_in_place,
     is_row,
     name_memory,
@@ -131,7 +131,7 @@ def _do(
     # A redirect stores the message in a cookie, which must not contain the text of a memory.
     if undo and (is_row(request) or is_in_place(request)):
         said = name_memory(said, memory)
-    messages.success(request, said, extra_tags=act(memory, undo, back=back) if undo else "")
+    messages.success(request, said, extra_tags=action_url(memory, undo, back=back) if undo else "")
     return _answer(request, memory_id, back=back)
 
 

@@ -194,18 +194,18 @@ def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) 
         "version": version,
         "title": _title(version),
         "parts": parts or [Part("same", text)],
-        "because": because_of(version),
+        "because": reason_sentences(version),
         "is_current": is_current,
         "can_be_restored": not is_current and version.erased_at is None,
     }
 
 
-def because_of(version: MemoryVersion | None) -> list[str]:
+def reason_sentences(version: MemoryVersion | None) -> list[str]:
     """Return sentences that explain how a version's text was understood and why it was stored."""
     return reason_words.in_words(version.reason.split(", ")) if version else []
 
 
-def waits_because(
+def review_reason(
     memory: Memory,
     version: MemoryVersion | None,
     verdict: Arbitration | None,
@@ -309,7 +309,7 @@ def _head(memory: Memory, sources: list[Source], uses: int) -> dict[str, Any]:
         "memory": memory,
         "uses": uses,
         "reasons": reasons[:_SHOWN_REASONS],
-        "because": because_of(selectors.version_in_use(memory)),
+        "because": reason_sentences(selectors.version_in_use(memory)),
         "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
         "menu": page_menu_of(memory),
         "is_in_use": memory.is_in_use,

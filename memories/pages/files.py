@@ -17,9 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from foundation.errors import ApplicationError, NotFound, Stale
 from memories.files import changes, daily_notes, file_contents, file_sync, grammar, memory_files
-from memories.files.file_edits import Done
+from memories.files.file_edits import EditEffect
 from memories.files.grammar import CURATED, LAYERS, BadPath, blocks_of, parse
-from memories.files.memory_files import Applied, FileState
+from memories.files.memory_files import AppliedEdit, FileState
 from memories.models import FileVersion, Kind
 from ops.models import User
 from ops.pages.base import day_of, number_of, own_transaction, person, personal_page
@@ -161,7 +161,7 @@ def memory_note_add(request: HttpRequest) -> HttpResponse:
 
 def _save(
     request: HttpRequest, path: str, text: str, tag: str | None, *, new: bool = False
-) -> Applied:
+) -> AppliedEdit:
     user = person(request)
     ready = memory_files.prepare(text, user=user, path=path, surface=_SURFACE, match=tag, new=new)
     with own_transaction(request):
@@ -227,7 +227,7 @@ def _about(file: FileState) -> dict[str, Any]:
     }
 
 
-def _say_what_became(request: HttpRequest, done: Done) -> None:
+def _say_what_became(request: HttpRequest, done: EditEffect) -> None:
     new, changed = len(done.created), len(done.updated)
     binned, waiting = len(done.recycled), len(done.to_review)
     words = [

@@ -30,7 +30,7 @@ from memories.pages.memory_rows import is_row, render_changed_rows, shown_tags
 from memories.review import ReviewInput
 from memories.selectors import ANY
 from memories.writing import curation, direct_writes, memory_writes, relations
-from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
+from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, WriteResult, kind_of
 from ops.pages.base import (
     next_address,
     own_transaction,
@@ -63,7 +63,7 @@ def memory_add(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _add(request: HttpRequest, values: dict[str, Any]) -> Written:
+def _add(request: HttpRequest, values: dict[str, Any]) -> WriteResult:
     text = values["content"]
     given = MemoryInput(
         content=text,
@@ -76,7 +76,7 @@ def _add(request: HttpRequest, values: dict[str, Any]) -> Written:
         return direct_writes.remember(prepared, user=person(request))
 
 
-def report_write_result(request: HttpRequest, written: Written) -> None:
+def report_write_result(request: HttpRequest, written: WriteResult) -> None:
     if written.result == "skipped":
         messages.info(request, _("I already knew this; now I’m surer of it."))
     elif written.result == "updated":

@@ -31,7 +31,7 @@ from memories.extraction.wording.languages import twin_of, without_twins
 from memories.models import Kind, Memory, MemoryStatus, Origin, Source
 from memories.pages import memory_rows, reason_words
 from memories.pages.memory_form import DAYS, SORT_WORDS, STATUS_WORDS, FilterForm
-from memories.pages.memory_rows import SIZE, Page, listed, page_by, rows_of, shown_tag
+from memories.pages.memory_rows import SIZE, Page, page_by, rows_by_keys, rows_of, shown_tag
 from memories.recall import candidate_pool
 from memories.recall.candidate_pool import MemoryRow, PreparedQuery
 from memories.recall.search import prepare_query, rank
@@ -66,7 +66,7 @@ _FILTERS = ("kind", "project", "tag", "status", "origin", "days", "pinned")
 
 
 @dataclass(frozen=True)
-class ListParameters:
+class ListQuery:
     """The parameters in the URL of the list: search, filters, sort order and page."""
 
     values: dict[str, Any]
@@ -120,7 +120,7 @@ class ListParameters:
 @require_safe
 @personal_page
 def memory_list(request: HttpRequest) -> HttpResponse:
-    params = ListParameters(FilterForm(request.GET).values(), request.GET.get("after", ""))
+    params = ListQuery(FilterForm(request.GET).values(), request.GET.get("after", ""))
     prepared = prepare_query(params.query) if params.query else None
     with own_transaction(request):
         page, count = _page(request, params, prepared)
@@ -137,7 +137,7 @@ def memory_list(request: HttpRequest) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, params: ListParameters, prepared: PreparedQuery | None
+    request: HttpRequest, params: ListQuery, prepared: PreparedQuery | None
 ) -> tuple[Page, int | None]:
     """Return a page of memories, and the number of matches if they were ranked (else None).
 
@@ -151,7 +151,7 @@ def _page(
     return page, None
 
 
-def _shared(request: HttpRequest, params: ListParameters, page: Page) -> dict[str, Any]:
+def _shared(request: HttpRequest, params: ListQuery, page: Page) -> dict[str, Any]:
     back = current_address(request) if params.after else params.address()
     return {
         "asked": params,
@@ -160,9 +160,7 @@ def _shared(request: HttpRequest, params: ListParameters, page: Page) -> dict[st
     }
 
 
-def _page_context(
-    request: HttpRequest, params: ListParameters, found: int | None
-) -> dict[str, Any]:
+def _page_context(request: HttpRequest, params: ListQuery, found: int | None) -> dict[str, Any]:
     user, survey = person(request), standing_for(request).survey
     return {
         "choices": choices_of(survey, tag=params.values["tag"]),
@@ -173,7 +171,7 @@ def _page_context(
     }
 
 
-def _total(params: ListParameters, found: int | None, totals: Totals, *, user: User) -> str:
+def _total(params: ListQuery, found: int | None, totals: Totals, *, user: User) -> str:
     count = totals.listed if found is None else found
     if found is None and params.is_narrowed:
         count = memory_rows.count_of(user, params.filters, most=COUNTED)
@@ -235,7 +233,7 @@ def search_page(
     cursor = str(end) if end < len(best) else ""
     rows = [
         replace(one, why=best[one.memory.pk].why(prepared.text))
-        for one in listed(user, [*best][start:end])
+        for one in rows_by_keys(user, [*best][start:end])
     ]
     return Page(rows, cursor), len(best)
 
@@ -253,9 +251,9 @@ class _Match(NamedTuple):
     def why(self, asked: str) -> str:
         """Return words that explain why the memory was found."""
         if self.spelled:
-            return reason_words.same(self.spelled)
+            return reason_words.same_words(self.spelled)
         if self.ranked is None:
-            return reason_words.same([asked.strip()])
+            return reason_words.same_words([asked.strip()])
         found_by = {**self.ranked.components, "raw_relevance": self.ranked.relevance}
         return reason_words.why(found_by, asked=asked, text=self.content)
 

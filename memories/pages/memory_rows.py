@@ -69,8 +69,11 @@ class Row:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        edit, inline = act(self.memory, "edit", back=self.back), act(self.memory, "edit")
-        delete = act(self.memory, "delete")
+        edit, inline = (
+            action_url(self.memory, "edit", back=self.back),
+            action_url(self.memory, "edit"),
+        )
+        delete = action_url(self.memory, "delete")
         return [
             {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
             *_uses(self.memory),
@@ -162,7 +165,7 @@ def page_of(
     if len(places) <= SIZE and not filters.pinned:
         places += _unpinned(user, filters, column, descending=descending, place=place)
     cursor = _encode(places[SIZE - 1]) if len(places) > SIZE else ""
-    return Page(listed(user, [one.pk for one in places[:SIZE]]), cursor)
+    return Page(rows_by_keys(user, [one.pk for one in places[:SIZE]]), cursor)
 
 
 def _unpinned(
@@ -198,7 +201,7 @@ def page_by(
     return found[:SIZE], _encode(_Place(getattr(last, column), last.pk))
 
 
-def listed(user: User, pks: Sequence[int]) -> list[Row]:
+def rows_by_keys(user: User, pks: Sequence[int]) -> list[Row]:
     """Return the rows for the memories with these keys, in that order, with their newest sources.
 
     Two queries are run.
@@ -279,7 +282,7 @@ def render_changed_rows(
     """
     memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
-    rows = rows_of(listed(person(request), list(present)), back=current_address(request))
+    rows = rows_of(rows_by_keys(person(request), list(present)), back=current_address(request))
     left = set(ids) - {row.memory.public_id for row in rows}
     is_list = current_address(request).startswith(reverse("memory_list"))
     context = {"rows": rows, "left": sorted(left), "oob": oob, "is_list": is_list}
@@ -294,8 +297,10 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
         return [forget]
     items = _uses(memory, back=page)
     if memory.archived_at is not None or memory.status == MemoryStatus.SUPERSEDED:
-        items = [{"label": _("Edit"), "icon": "edit", "href": act(memory, "edit", back=page)}]
-    delete = act(memory, "delete", back=reverse("memory_list"))
+        items = [
+            {"label": _("Edit"), "icon": "edit", "href": action_url(memory, "edit", back=page)}
+        ]
+    delete = action_url(memory, "delete", back=reverse("memory_list"))
     help_text = _("moves to the recycle bin; you can undo it")
     items += [
         {"label": _("Delete"), "icon": "trash", "action": delete, "rule": True, "help": help_text}
@@ -307,13 +312,13 @@ def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         return [_pin(memory, back=back), _switch(memory, back=back)]
     if memory.archived_at is not None or memory.status == MemoryStatus.SUPERSEDED:
-        enable = act(memory, "enable", back=back)
+        enable = action_url(memory, "enable", back=back)
         return [{"label": _("Use it again"), "icon": "restore", "action": enable}]
     return []
 
 
 def _forget(memory: Memory, *, back: str) -> dict[str, Any]:
-    forget = act(memory, "forget", back=back)
+    forget = action_url(memory, "forget", back=back)
     links = {"href": forget, "hx_get": forget}
     return {"label": _("Forget now…"), "icon": "forget", "danger": True, **links}
 
@@ -330,7 +335,7 @@ def shown_tags(tags: Iterable[str]) -> list[str]:
     return [shown_tag(one) for one in without_twins(tags)]
 
 
-def act(memory: Memory, name: str, *, back: str = "") -> str:
+def action_url(memory: Memory, name: str, *, back: str = "") -> str:
     address = reverse(f"memory_{name}", args=[memory.public_id])
     return f"{address}?{urlencode({'next': back})}" if back else address
 
@@ -343,16 +348,24 @@ def name_memory(said: str, memory: Memory) -> str:
 
 def _pin(memory: Memory, *, back: str) -> dict[str, Any]:
     if memory.pinned:
-        return {"label": _("Unpin"), "icon": "pin-off", "action": act(memory, "unpin", back=back)}
+        return {
+            "label": _("Unpin"),
+            "icon": "pin-off",
+            "action": action_url(memory, "unpin", back=back),
+        }
     label = pgettext("verb", "Pin")
     help_text = _("always used, and first in the list")
-    pin = act(memory, "pin", back=back)
+    pin = action_url(memory, "pin", back=back)
     return {"label": label, "icon": "pin", "action": pin, "help": help_text if back else ""}
 
 
 def _switch(memory: Memory, *, back: str) -> dict[str, Any]:
     if memory.status == MemoryStatus.DISABLED:
-        return {"label": _("Enable"), "icon": "enable", "action": act(memory, "enable", back=back)}
+        return {
+            "label": _("Enable"),
+            "icon": "enable",
+            "action": action_url(memory, "enable", back=back),
+        }
     help_text = _("kept, but not used") if back else ""
-    disable = act(memory, "disable", back=back)
+    disable = action_url(memory, "disable", back=back)
     return {"label": _("Disable"), "icon": "disable", "action": disable, "help": help_text}

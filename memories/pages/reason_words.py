@@ -144,7 +144,7 @@ def is_relevant(components: Mapping[str, float]) -> bool:
 def why_alike(similarity: float, *, asked: str, text: str) -> str:
     """Return words that explain why an earlier turn was recalled: shared words or similarity."""
     words = shared_words(asked, text)
-    return same(words) if words else _fallback(similarity)
+    return same_words(words) if words else _fallback(similarity)
 
 
 def strength(share: float) -> str:
@@ -223,16 +223,16 @@ def _differ_by_a_slip(one: str, other: str) -> bool:
 
 def _word_reasons(components: Mapping[str, float], *, asked: str, text: str) -> list[str]:
     if words := shared_words(asked, text):
-        return [same(words)]
+        return [same_words(words)]
     typed = asked.strip()
     if typed and typed.casefold() in text.casefold():
-        return [same([typed])]
+        return [same_words([typed])]
     if not components.get("matched", 0.0):
         return []
     return [_("linked to what you said before") if typed else _("same words")]
 
 
-def same(words: Sequence[str]) -> str:
+def same_words(words: Sequence[str]) -> str:
     return _("same words: %(words)s") % {"words": ", ".join(words)}
 
 

@@ -22,8 +22,8 @@ from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation, reason_words
 from memories.pages.actions import remember_undo
 from memories.pages.memory_form import mention_contradiction
-from memories.pages.memory_rows import act, name_memory
-from memories.review import ReviewInput, Undecided
+from memories.pages.memory_rows import action_url, name_memory
+from memories.review import ReviewInput, ReviewState
 from memories.selectors import MemoryFilter
 from ops.accounts import users
 from ops.models import User
@@ -91,7 +91,7 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     return redirect("memory_review")
 
 
-def _contradicted_always_included(user: User, before: Undecided | None) -> Memory | None:
+def _contradicted_always_included(user: User, before: ReviewState | None) -> Memory | None:
     """Return the contradicted memory if it is part of every prompt, such as an allergy."""
     if before is None or not before.other:
         return None
@@ -109,7 +109,7 @@ def _decided_meanwhile(request: HttpRequest, memory_id: str) -> HttpResponse:
         memory = selectors.memory_of(person(request), memory_id)
     if memory.deleted_at:
         said = _("This was decided meanwhile, perhaps in another tab. It is in the recycle bin.")
-        messages.warning(request, said, extra_tags=act(memory, "restore", back=back))
+        messages.warning(request, said, extra_tags=action_url(memory, "restore", back=back))
     elif memory.status == MemoryStatus.ACTIVE:
         messages.info(request, _("This was decided meanwhile, perhaps in another tab. It is used."))
     else:
@@ -128,7 +128,7 @@ def memory_undecide(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("memory_review")
     try:
         with own_transaction(request):
-            before = Undecided(**json.loads(kept[0]))
+            before = ReviewState(**json.loads(kept[0]))
             memory = review.undo(user=person(request), before=before)
     except ApplicationError:
         messages.warning(request, _("This can no longer be undone here."))
@@ -144,7 +144,7 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
         "candidate": candidate,
         "known": known,
         "heard": _first_reason(candidate),
-        "because": explanation.waits_because(
+        "because": explanation.review_reason(
             candidate,
             version,
             verdict,

@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Compared:
+class PairComparison:
     """How a later message relates to an earlier statement.
 
     `relations` maps each name in `PAIRS` to its probability. `wrong` is the span in the statement
@@ -52,7 +52,7 @@ class PairLayers:
 
     def compare(
         self, states: Floats, first: list[Token | None], second: list[Token | None]
-    ) -> Compared:
+    ) -> PairComparison:
         """Compare two texts.
 
         `states` holds the hidden states of all positions, with the shape (length, HIDDEN). `first`
@@ -66,7 +66,9 @@ class PairLayers:
         wrong, right = (_edited_span(tokens, shares) for tokens in (first, second))
         if wrong is None or right is None:
             wrong = right = None
-        return Compared(dict(zip(PAIRS, softmax(relations[0]).tolist(), strict=True)), wrong, right)
+        return PairComparison(
+            dict(zip(PAIRS, softmax(relations[0]).tolist(), strict=True)), wrong, right
+        )
 
 
 def _edited_span(tokens: list[Token | None], shares: Floats) -> tuple[int, int] | None:

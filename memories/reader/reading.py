@@ -14,7 +14,7 @@ import numpy as np
 from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
 from memories.reader import inputs
 from memories.reader.inputs import Input, ReadTokens
-from memories.reader.pair_layers import Compared, PairLayers
+from memories.reader.pair_layers import PairComparison, PairLayers
 from memories.reader.referents import Candidates, Referent, ReferentHead
 from memories.reader.sessions import open_session
 from memories.reader.state_head import MEANT, MESSAGES, RELATIONS, SECRETS, StateHead
@@ -281,7 +281,7 @@ class Reader:
         by_encoder = softmax(scores.by_encoder[RELATION_SCORES])
         return shares | {UNRELATED_BY_ENCODER: float(by_encoder[PAIRS.index("unrelated")])}
 
-    def compare(self, known: str, message: str) -> Compared:
+    def compare(self, known: str, message: str) -> PairComparison:
         """Return how a message relates to an earlier statement, and which part of it is corrected.
 
         At most 120 tokens of each text, including its prefix, are read.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from memories.retrieval import messages
 from memories.retrieval.evidence import evidence, evidence_features, feature_contributions
 from memories.retrieval.query import Query
-from memories.retrieval.ranking_types import Judged, Ranked, Unit
+from memories.retrieval.ranking_types import Ranked, ScoredPool, Unit
 from memories.retrieval.signals import Corpus, bm25, corpus_of, count_terms
 from memories.retrieval.weights import COSINE_SCALES, DEFAULT, CosineScale, Weights
 
@@ -88,7 +88,7 @@ def _relevance(
     corpus: Corpus | None,
     scale: CosineScale,
     weights: Weights,
-) -> Judged:
+) -> ScoredPool:
     """Return the relevance of units that have no order, such as memories.
 
     Each unit is judged independently, so a relevance floor means the same in every pool.
@@ -106,7 +106,7 @@ def _relevance(
     if query.subject:
         raised = np.maximum(judged, _ABOUT_SUBJECT * _names_subject(query, units))
         judged, explained = raised, {**explained, "subject": raised - judged}
-    return Judged(judged, features, explained)
+    return ScoredPool(judged, features, explained)
 
 
 def _names_subject(query: Query, units: Sequence[Unit]) -> Floats:

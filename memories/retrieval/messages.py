@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from memories.retrieval import rerank, signals
 from memories.retrieval.evidence import EvidenceFeatures, evidence, evidence_features
 from memories.retrieval.query import Query
-from memories.retrieval.ranking_types import Judged, Unit
+from memories.retrieval.ranking_types import ScoredPool, Unit
 from memories.retrieval.rerank import RerankResult
 from memories.retrieval.signals import Corpus, Counts, scale_scores
 from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
@@ -83,7 +83,7 @@ def relevance(
     corpus: Corpus | None,
     scale: CosineScale,
     weights: Weights,
-) -> Judged:
+) -> ScoredPool:
     """Return the relevance of each message or episode.
 
     Texts are ranked by the weighted sum of their features, corrected by decision trees. The result
@@ -97,7 +97,7 @@ def relevance(
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
     judged = scale_scores(looked.total, alike=1.0) * best
     added = _added(features, weighed=weighed, weights=weights.message, looked=looked)
-    return Judged(judged, features, _parts(added, judged, total=looked.total))
+    return ScoredPool(judged, features, _parts(added, judged, total=looked.total))
 
 
 def _added(

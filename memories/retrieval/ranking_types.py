@@ -55,7 +55,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredPool:
     """The relevance, features and contributions for all texts of a pool, as arrays.
 
     The contributions in `parts` add up to the relevance.

@@ -34,7 +34,7 @@ _LINK = safe_patterns.compile(r"(?i)\b(?:https?|webcals?)://[^\s<>\"，。；）
 _GAP = safe_patterns.compile(
     r"(?i)(?: (?:the|a|an|is|are|was|of|on|in|at|to|my|and|never|always|for|with)){1,3} "
 )
-_known = secret_search.Places()
+_known = secret_search.PositionCache()
 
 
 def find(text: str) -> tuple[Span, ...]:

@@ -54,7 +54,7 @@ class Intervals:
         return (self._starts < span.end) & (span.start < self._ends)
 
 
-class Places:
+class PositionCache:
     """A cache of the positions of secrets, keyed by text hash; it never contains the texts."""
 
     _MOST = 2_000
@@ -73,7 +73,7 @@ class Places:
         return found
 
 
-_known = Places()
+_known = PositionCache()
 _MOST_LABELS, _LABEL_EVERY = 500, 32
 
 

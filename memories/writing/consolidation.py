@@ -61,7 +61,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Made:
+class JoinedMemory:
     """A joined memory and its archived originals, as public ids."""
 
     memory: str
@@ -129,7 +129,7 @@ def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Prop
     ]
 
 
-def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
+def apply(proposals: Sequence[Proposal], *, user: User) -> list[JoinedMemory]:
     """Store the joined memories and archive their originals, in the caller's transaction.
 
     A proposal is skipped if the text of one of its memories has changed, or if that memory may no
@@ -213,7 +213,7 @@ def _vectors_of(pool: Sequence[Memory], *, user: User) -> Mapping[int, Sequence[
     return dict(rows.values_list("target_id", "embedding"))
 
 
-def _apply(proposal: Proposal, user: User) -> Made | None:
+def _apply(proposal: Proposal, user: User) -> JoinedMemory | None:
     pks = sorted(memory.pk for memory in proposal.memories)
     said = {memory.pk: memory.content for memory in proposal.memories}
     locked = Memory.objects.select_for_update(of=("self",)).filter(user=user, pk__in=pks)
@@ -227,7 +227,7 @@ def _apply(proposal: Proposal, user: User) -> Made | None:
     made.last_accessed_at = max(memory.last_accessed_at or memory.created_at for memory in found)
     made.save(update_fields=["access_count", "last_accessed_at", "updated_at"])
     verdict_effects.fold(found, into=made)
-    return Made(made.public_id, tuple(memory.public_id for memory in found))
+    return JoinedMemory(made.public_id, tuple(memory.public_id for memory in found))
 
 
 def _draft(proposal: Proposal, found: Group) -> Draft:

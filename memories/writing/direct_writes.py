@@ -26,7 +26,7 @@ from memories.indexing import search_index
 from memories.models import Kind, Memory, MemoryStatus, Origin, Project
 from memories.writing import memory_writes, model_revision, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdict_writes import Decided
+from memories.writing.verdict_writes import AppliedVerdict
 from ops.accounts import users
 from ops.models import User, UserSettings
 
@@ -77,7 +77,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Written:
+class WriteResult:
     """The result of a write.
 
     `result` is "created", "updated" or "skipped". If the text was skipped, `memory` is the known
@@ -87,7 +87,7 @@ class Written:
     memory: Memory
     result: str
     redacted: bool
-    decided: Decided | None = None
+    decided: AppliedVerdict | None = None
 
     @property
     def verdict(self) -> str:
@@ -162,7 +162,7 @@ def remember(
     reference: str = "",
     by_program: bool = False,
     source: SourceInput | None = None,
-) -> Written:
+) -> WriteResult:
     """Compare the text with the known memories and store it.
 
     The bundled arbiter decides at once, so that the response can report the outcome. If the user
@@ -194,7 +194,7 @@ def remember(
         known=known() if known else None,
         space=space(),
     )
-    return Written(decided.memory, decided.result, prepared.redacted, decided)
+    return WriteResult(decided.memory, decided.result, prepared.redacted, decided)
 
 
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:

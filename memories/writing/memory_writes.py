@@ -22,7 +22,7 @@ from foundation.errors import Conflict, Invalid, NotFound
 from foundation.providers.base import Vectors
 from memories import language_steps
 from memories.extraction import masking
-from memories.extraction.types import Refused
+from memories.extraction.types import RefusedSecret
 from memories.extraction.wording.languages import ANSWERS, without_twins
 from memories.indexing import earlier_texts, search_index
 from memories.indexing.search_index import HeldSpace
@@ -466,7 +466,9 @@ def _drop(user_id: int) -> None:
         logger.warning("The cache of user %s can't be reached.", user_id)
 
 
-def record_refusals(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
+def record_refusals(
+    refused: Sequence[RefusedSecret], *, user_id: int, turn: Turn | None = None
+) -> None:
     """Record that secrets were refused.
 
     Call it in the transaction that marks the text as processed. `turn` is the turn that contained

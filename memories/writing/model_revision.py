@@ -29,7 +29,7 @@ _FOLDED = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)
 
 
 @dataclass(frozen=True)
-class Written:
+class RevisionInput:
     """A stored memory as it was loaded, and the similar memories with which to compare it."""
 
     memory: Memory
@@ -81,7 +81,7 @@ def find(user: User, *, memory_id: int, version: int) -> Memory | None:
     return found.first() if users.settings_of(user).longterm_enabled else None
 
 
-def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
+def collect_similar(user: User, memory: Memory, vector: Vectors) -> RevisionInput:
     """Return the memory together with the older active memories that are similar to it."""
     known = similar_memories.similar_to(
         vector, user=user, content=memory.content, project=memory.project
@@ -90,10 +90,10 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
     before = set(
         older.values_list("public_id", flat=True).filter(public_id__in=[one.id for one in known])
     )
-    return Written(memory, candidate_of(memory), [one for one in known if one.id in before])
+    return RevisionInput(memory, candidate_of(memory), [one for one in known if one.id in before])
 
 
-def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
+def revise(run: Run, user: User, written: RevisionInput, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
     The memory is merged into the similar memory that the decision names, and archived; the new
@@ -130,7 +130,7 @@ def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     return True
 
 
-def _unchanged(memory: Memory, target: Memory, written: Written, met: KnownMemory) -> bool:
+def _unchanged(memory: Memory, target: Memory, written: RevisionInput, met: KnownMemory) -> bool:
     same = memory.content == written.memory.content and target.content == met.content
     in_use = memory.status == target.status == MemoryStatus.ACTIVE
     return same and in_use and not memory.pinned  # the user has pinned it since it was stored
@@ -158,7 +158,7 @@ def _log_entry(memory: Memory, target: Memory, met: KnownMemory, decision: Decis
     )
 
 
-def _draft(written: Written, text: str, decision: Decision) -> Draft:
+def _draft(written: RevisionInput, text: str, decision: Decision) -> Draft:
     memory = written.memory
     vectors, pieces = search_index.embed_memory(text)
     draft = Draft(

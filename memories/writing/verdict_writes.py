@@ -55,7 +55,7 @@ class Arbitrated:
 
 
 @dataclass(frozen=True)
-class Decided:
+class AppliedVerdict:
     """The outcome of a verdict. `result` is created, updated or skipped.
 
     `superseded` holds the public ids of further memories that the new text replaced.
@@ -96,7 +96,7 @@ def apply(
     always_review: bool = False,
     merged: Draft | None = None,
     space: HeldSpace | None = None,
-) -> Decided:
+) -> AppliedVerdict:
     """Apply the arbiter's decision: create, update or skip a memory.
 
     `merged` is the draft with the combined text if the verdict is MERGE. `space` is the embedding
@@ -131,7 +131,7 @@ def apply(
         decision = arbitrated.decision
         others = [one for one in decision.others if one.id not in decision.supports]
         superseded = relations.apply_other_verdicts(memory, others, known=arbitrated.known)
-    return Decided(memory, result, verdict, superseded)
+    return AppliedVerdict(memory, result, verdict, superseded)
 
 
 def add_known_query(
@@ -157,7 +157,7 @@ def decide_and_apply(
     always_review: bool = False,
     known: Sequence[KnownMemory] | None = None,
     space: HeldSpace | None = None,
-) -> Decided:
+) -> AppliedVerdict:
     """Let the bundled arbiter decide on the candidate, and apply the decision.
 
     Everything happens in the caller's transaction. A chat model may revise the decision later.

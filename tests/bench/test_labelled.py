@@ -10,7 +10,7 @@ from memories.extraction.types import (
     Candidate,
     Extraction,
     ForgetRequest,
-    Refused,
+    RefusedSecret,
     TurnText,
     Utterance,
 )
@@ -40,7 +40,7 @@ def judged(
     *memories: Candidate,
     labels: Sequence[Label] = (),
     secrets: Sequence[str] = (),
-    refused: Sequence[Refused] = (),
+    refused: Sequence[RefusedSecret] = (),
     forget: Sequence[ForgetRequest] = (),
     language: str = "en",
 ) -> TurnResult:
@@ -130,7 +130,7 @@ def test_a_kind_is_right_when_any_label_that_fits_has_it() -> None:
 
 
 def test_a_secret_counts_as_refused_only_when_reported_and_kept_nowhere() -> None:
-    reported = [Refused("password", redacted=False)]
+    reported = [RefusedSecret("password", redacted=False)]
 
     good = judged(secrets=["hunter 22"], refused=reported)
     silent = judged(secrets=["hunter 22"])

@@ -126,7 +126,7 @@ def test_while_memory_is_off_a_turn_is_heard_for_a_request_to_forget_alone(
     users.change_settings(user=conversation.user, changes={"longterm_enabled": False})
     turn = record(conversation).turn
     assert turn is not None
-    assert learnability.is_heard(turn) and learnability.was_said_while_off(turn)
+    assert learnability.must_be_processed(turn) and learnability.was_said_while_off(turn)
 
 
 def test_nothing_is_recorded_for_someone_who_is_being_forgotten(

@@ -10,7 +10,7 @@ from conversations.recording import conversation_names
 from memories import language_steps
 from memories.extraction.bundled import BundledExtractor
 from memories.screening import learned_secrets
-from memories.screening.secret_search import Places
+from memories.screening.secret_search import PositionCache
 from ops.models import User
 from tests.chat_server import ChatServer, serving
 from tests.memories.language_model import forget_model
@@ -41,5 +41,5 @@ def plain_reader() -> Iterator[PlainReader]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(language_steps, "bundled_extractor", lambda: BundledExtractor(fake))
         patched.setattr(learned_secrets, "reader", lambda: fake)
-        patched.setattr(learned_secrets, "_known", Places())
+        patched.setattr(learned_secrets, "_known", PositionCache())
         yield fake

@@ -19,7 +19,7 @@ from pytest_django import Settings
 from conversations.forgetting import message_forgets as said
 from conversations.models import Turn
 from memories import language_steps, tasks
-from memories.extraction.arbitration.pairs import Joined, join
+from memories.extraction.arbitration.pairs import JoinedStatement, join
 from memories.extraction.chat_model.arbiter import Ungrounded
 from memories.forgetting import forget_plan, memory_forgets
 from memories.models import Change, Kind, Memory, MemoryStatus, MemoryVersion, Origin, Source
@@ -274,11 +274,11 @@ def test_an_answer_that_cannot_be_used_fails_and_changes_nothing(
         name = "model"
         asked = 0
 
-        def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+        def consolidate(self, texts: Sequence[str]) -> list[JoinedStatement]:
             self.asked += 1
             if self.asked == 2:
                 raise Ungrounded
-            return [Joined(", ".join(texts), tuple(range(len(texts))))]
+            return [JoinedStatement(", ".join(texts), tuple(range(len(texts))))]
 
     remembered(alice)
     remembered(alice, CHINESE)

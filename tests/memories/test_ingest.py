@@ -6,7 +6,7 @@ from conversations.models import Conversation
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps
-from memories.extraction.types import Candidate, Extraction, Refused, TurnText
+from memories.extraction.types import Candidate, Extraction, RefusedSecret, TurnText
 from memories.models import (
     Arbitration,
     Memory,
@@ -35,7 +35,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.candidates: list[Candidate] = []
-        self.refused: tuple[Refused, ...] = ()
+        self.refused: tuple[RefusedSecret, ...] = ()
 
     def extract(self, turn: TurnText) -> Extraction:
         found = [one for one in self.candidates if one.quote in turn.user.text]
@@ -190,7 +190,7 @@ def test_switching_off_after_the_turn_still_stops_learning(
 def test_a_refused_secret_is_noted_without_the_secret(
     conversation: Conversation, extractor: Scripted
 ) -> None:
-    extractor.refused = (Refused("password", redacted=False),)
+    extractor.refused = (RefusedSecret("password", redacted=False),)
     turn = say(conversation, "my password is hunter2")
     worker.drain()
     refusal = Refusal.objects.get()

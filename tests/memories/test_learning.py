@@ -6,7 +6,7 @@ from django.db import OperationalError
 from conversations.models import Conversation, Episode
 from conversations.recording import turns
 from memories import language_steps
-from memories.extraction.types import Extraction, ForgetRequest, Refused, TurnText
+from memories.extraction.types import Extraction, ForgetRequest, RefusedSecret, TurnText
 from memories.learning import turn_batches, turn_learning
 from memories.models import Arbitration, Memory, Refusal, Source, TargetKind, Vector
 from ops.accounts import users
@@ -100,7 +100,7 @@ def test_a_turn_that_asks_to_forget_is_not_learned_from_with_others(
 def test_what_was_refused_stands_beside_its_own_turn(
     conversation: Conversation, extractor: Scripted
 ) -> None:
-    extractor.refused = (Refused("password", redacted=True),)
+    extractor.refused = (RefusedSecret("password", redacted=True),)
     for text in ("One.", "Two."):
         say(conversation, text)
     worker.drain(limit=1)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from foundation.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
 from memories.files import file_copies, file_sync, memory_files
-from memories.files.file_edits import Done
+from memories.files.file_edits import EditEffect
 from memories.files.grammar import LEARNINGS, MEMORY
 from memories.forgetting import memory_forgets
 from memories.models import FileVersion, Kind, Memory, MemoryFile, MemoryStatus, Origin
@@ -31,7 +31,7 @@ def shown(user: User, path: str = MEMORY) -> str:
         return memory_files.read(user, path).text
 
 
-def put(user: User, text: str, *, path: str = MEMORY, match: str | None = None) -> Done:
+def put(user: User, text: str, *, path: str = MEMORY, match: str | None = None) -> EditEffect:
     ready = memory_files.prepare(text, user=user, path=path, surface="page", match=match)
     with as_user(user):
         return file_sync.edit(ready, user=user).done

@@ -16,7 +16,7 @@ from memories.models import (
 )
 from memories.review import ReviewInput
 from memories.writing import curation, direct_writes
-from memories.writing.direct_writes import MemoryInput, Written
+from memories.writing.direct_writes import MemoryInput, WriteResult
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Receipt, User
@@ -29,7 +29,9 @@ from tests.pair_reader import FakePairs
 pytestmark = pytest.mark.django_db
 
 
-def remember(user: User, content: str, origin: Origin = Origin.API, **fields: object) -> Written:
+def remember(
+    user: User, content: str, origin: Origin = Origin.API, **fields: object
+) -> WriteResult:
     given = MemoryInput(content, **fields)  # type: ignore[arg-type]
     return direct_writes.remember(direct_writes.prepare(given, origin=origin), user=user)
 

@@ -11,7 +11,7 @@ from memories.indexing import search_index
 from memories.models import Memory, MemoryStatus, Origin, Relation
 from memories.review import ReviewInput
 from memories.writing import direct_writes
-from memories.writing.direct_writes import MemoryInput, Written
+from memories.writing.direct_writes import MemoryInput, WriteResult
 from ops.access import as_user
 from ops.models import Kind, Operation, User
 from ops.queue import worker
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def write(user: User, text: str, origin: Origin = Origin.API) -> Written:
+def write(user: User, text: str, origin: Origin = Origin.API) -> WriteResult:
     prepared = direct_writes.prepare(MemoryInput(text), origin=origin)
     with as_user(user):
         return direct_writes.remember(prepared, user=user)

@@ -15,7 +15,7 @@ from memories.indexing.conversation_texts import masked_message, masked_turn
 from memories.models import Memory, RecallTrace
 from memories.reader import Secret
 from memories.screening import learned_secrets
-from memories.screening.secret_search import Places
+from memories.screening.secret_search import PositionCache
 from ops.access import as_user
 from ops.models import User
 from ops.queue import worker
@@ -33,7 +33,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> FakeReader:
     fake = FakeReader()
     monkeypatch.setattr(language_steps, "bundled_extractor", lambda: BundledExtractor(fake))
     monkeypatch.setattr(learned_secrets, "reader", lambda: fake)
-    monkeypatch.setattr(learned_secrets, "_known", Places())
+    monkeypatch.setattr(learned_secrets, "_known", PositionCache())
     return fake
 
 

@@ -19,7 +19,7 @@ from conversations.models import Turn
 from memories.extraction.types import OWNER_UNSURE
 from memories.learning import change_previews
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
-from memories.review import Undecided
+from memories.review import ReviewState
 from ops import weekly_mail
 from ops.accounts import keys, registration, users
 from ops.models import (
@@ -307,7 +307,7 @@ def prepare(name: str, world: World, client: Client) -> None:
     if name == "memory_unpin":
         Memory.objects.filter(pk=world.memory.pk).update(pinned=True)
     if name in ("memory_undo", "memory_undecide"):
-        undecided = Undecided(world.candidate.public_id, None, is_removal=False)
+        undecided = ReviewState(world.candidate.public_id, None, is_removal=False)
         kept = {
             "memory_undo": ("restore", [world.binned.public_id]),
             "memory_undecide": ("undecide", [json.dumps(asdict(undecided))]),

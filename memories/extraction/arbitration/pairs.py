@@ -307,7 +307,7 @@ YES = 0.5  # minimum probability at which a request counts as referring to a mem
 PERHAPS = 0.2  # below this probability, a request doesn't refer to the memory
 
 
-def is_about(request: str, memory: str, *, reader: PairReader) -> float:
+def probability_of_reference(request: str, memory: str, *, reader: PairReader) -> float:
     """Return the probability that a request refers to a memory; 1 if the two texts are the same."""
     return (
         1.0 if fold(request) == fold(memory) else reader.probability_request_means(request, memory)
@@ -318,7 +318,7 @@ MOST_RESULTS = 3
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedStatement:
     """A statement that was joined from several others; `inputs` holds their positions."""
 
     content: str
@@ -334,7 +334,7 @@ class Consolidator(Protocol):
 
     name: str
 
-    def consolidate(self, texts: Sequence[str]) -> list[Joined]: ...
+    def consolidate(self, texts: Sequence[str]) -> list[JoinedStatement]: ...
 
 
 class BundledConsolidator:
@@ -346,7 +346,7 @@ class BundledConsolidator:
         self._reader = reader
         self._thresholds = thresholds
 
-    def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+    def consolidate(self, texts: Sequence[str]) -> list[JoinedStatement]:
         """Put each text (oldest first) into the first group that it fits, and join each group."""
         related = self._relations(texts)
         groups: list[list[int]] = []
@@ -361,7 +361,9 @@ class BundledConsolidator:
             else:
                 groups.append([place])
         return [
-            Joined(_text(group, texts, related), tuple(group)) for group in groups if len(group) > 1
+            JoinedStatement(_text(group, texts, related), tuple(group))
+            for group in groups
+            if len(group) > 1
         ]
 
     def _relations(self, texts: Sequence[str]) -> dict[tuple[int, int], Relation]:

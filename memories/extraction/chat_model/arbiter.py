@@ -20,7 +20,7 @@ from foundation.text import segment
 from memories.extraction import masking
 from memories.extraction.arbitration.conflicts import CONTRADICTS, are_strangers
 from memories.extraction.arbitration.page_editions import Finding
-from memories.extraction.arbitration.pairs import MOST_RESULTS, Joined
+from memories.extraction.arbitration.pairs import MOST_RESULTS, JoinedStatement
 from memories.extraction.arbitration.verdicts import (
     SURE_ENOUGH,
     BundledArbiter,
@@ -182,7 +182,7 @@ class ModelConsolidator:
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
 
-    def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+    def consolidate(self, texts: Sequence[str]) -> list[JoinedStatement]:
         names = {f"s{place + 1}": place for place in range(len(texts))}
         shown = [
             {"id": name, "content": masking.screen(texts[place]).text}
@@ -201,11 +201,13 @@ def _items(answer: str) -> list[dict[str, Any]]:
     """Return all items of the answer; raise `Unreadable` if an item isn't a JSON object."""
     found = model_calls.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise model_calls.Unreadable
+        raise model_calls.UnreadableAnswer
     return found
 
 
-def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[str]) -> Joined:
+def _joined(
+    item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[str]
+) -> JoinedStatement:
     said = item.get("from")
     given = [model_calls.clean_text(name) for name in said] if isinstance(said, list) else []
     places = sorted({names[name] for name in given if name in names})
@@ -213,7 +215,7 @@ def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[s
     known = all(name in names for name in given)
     if not known or len(places) < 2 or not is_grounded(content, [texts[place] for place in places]):
         raise Ungrounded
-    return Joined(content, tuple(places))
+    return JoinedStatement(content, tuple(places))
 
 
 def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> bool:

@@ -19,8 +19,8 @@ from memories.extraction import masking
 from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.chat_model.model_calls import Asker, pieces
 from memories.extraction.chat_model.proof import (
+    ProofTexts,
     Quotable,
-    Spoken,
     days_named,
     figures,
     prove_candidate,
@@ -88,13 +88,13 @@ class ModelExtractor:
         )
         if not own.says_something:
             return []
-        spoken = Spoken.of(turn, own)
+        spoken = ProofTexts.of(turn, own)
         language = segment.language(own.readable)
         around = _context(turn) | {"spans": _spans(ruled, role=role)}
         return self._proposed(own.readable, around, spoken, language=language, size=_PIECE)
 
     def _proposed(
-        self, text: str, around: Mapping[str, Any], spoken: Spoken, *, language: str, size: int
+        self, text: str, around: Mapping[str, Any], spoken: ProofTexts, *, language: str, size: int
     ) -> list[Candidate]:
         """Return the candidates that the model finds in `text`, asking about one piece at a time.
 
@@ -118,14 +118,14 @@ class ModelExtractor:
         return found
 
 
-def _memories(spoken: Spoken, answer: str) -> model_calls.Kept[Candidate]:
+def _memories(spoken: ProofTexts, answer: str) -> model_calls.UsableItems[Candidate]:
     read = model_calls.items(
         answer, name="memories", most=prompts.MOST_CANDIDATES, shape={"content": str, "quote": str}
     )
     found = [
         candidate for item in read.items if (candidate := prove_candidate(item, spoken)) is not None
     ]
-    return model_calls.Kept(found, read.dropped + len(read.items) - len(found))
+    return model_calls.UsableItems(found, read.dropped + len(read.items) - len(found))
 
 
 def _spans(ruled: Extraction, *, role: str) -> list[str]:
@@ -246,7 +246,7 @@ class ModelJointReader:
             return self._stretch(turns[:half]) + self._stretch(turns[half:])
 
 
-def _read(turns: Sequence[JointTurn], answer: str) -> model_calls.Kept[JointCandidate]:
+def _read(turns: Sequence[JointTurn], answer: str) -> model_calls.UsableItems[JointCandidate]:
     read = model_calls.items(
         answer,
         name="over_turns",
@@ -256,7 +256,7 @@ def _read(turns: Sequence[JointTurn], answer: str) -> model_calls.Kept[JointCand
     found = [
         gathered for item in read.items if (gathered := _joint_candidate(item, turns)) is not None
     ]
-    return model_calls.Kept(found, read.dropped + len(read.items) - len(found))
+    return model_calls.UsableItems(found, read.dropped + len(read.items) - len(found))
 
 
 def _quotable(heard: JointTurn) -> Quotable:

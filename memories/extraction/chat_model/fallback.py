@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from foundation.errors import ProviderError
-from memories.extraction.arbitration.pairs import Consolidator, Joined
+from memories.extraction.arbitration.pairs import Consolidator, JoinedStatement
 from memories.extraction.types import (
     Arbiter,
     Candidate,
@@ -84,7 +84,7 @@ class StandInSummarizer(_StandIn[Summarizer]):
 
 
 class StandInConsolidator(_StandIn[Consolidator]):
-    def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+    def consolidate(self, texts: Sequence[str]) -> list[JoinedStatement]:
         return self._ask(lambda method: method.consolidate(texts))[0]
 
 

@@ -50,11 +50,11 @@ class Asker:
             raise
         try:
             found = read(answer.text)
-        except Unreadable:
+        except UnreadableAnswer:
             self._account(self._use(prompt, answer, outcome="unreadable", since=started))
             raise
         outcome = "truncated" if answer.truncated else "ok"
-        dropped = found.dropped if isinstance(found, Kept) else 0
+        dropped = found.dropped if isinstance(found, UsableItems) else 0
         use = self._use(prompt, answer, outcome=outcome, since=started)
         self._account(replace(use, dropped=dropped))
         return found
@@ -113,7 +113,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ue000-\ue00f]")
 _SPACE = re.compile(r"\s+")
 
 
-class Unreadable(ProviderError):
+class UnreadableAnswer(ProviderError):
     """Raised if an answer doesn't contain the requested data; asking again may help."""
 
     uses_up = True
@@ -123,25 +123,27 @@ class Unreadable(ProviderError):
 
 
 @dataclass(frozen=True)
-class Kept(Generic[_Item]):
+class UsableItems(Generic[_Item]):
     """The usable items of an answer, and the number of unusable ones."""
 
     items: Sequence[_Item]
     dropped: int = 0
 
 
-def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Kept[dict[str, Any]]:
+def items(
+    answer: str, *, name: str, most: int, shape: Mapping[str, type]
+) -> UsableItems[dict[str, Any]]:
     """Return the first `most` objects in the list `name` that have the field types in `shape`.
 
-    If the list is truncated, its complete objects are returned. Raise `Unreadable` if there is no
-    list, or if the list has items but none of them can be used, since only an empty list means that
-    the model found nothing.
+    If the list is truncated, its complete objects are returned. Raise `UnreadableAnswer` if there
+    is no list, or if the list has items but none of them can be used, since only an empty list
+    means that the model found nothing.
     """
     found = _list_of(answer, name, most=most)
     kept = [item for item in found if _has_shape(item, shape)]
     if found and not kept:
-        raise Unreadable
-    return Kept(kept[:most], dropped=len(found) - len(kept))
+        raise UnreadableAnswer
+    return UsableItems(kept[:most], dropped=len(found) - len(kept))
 
 
 def _has_shape(item: object, shape: Mapping[str, type]) -> bool:
@@ -157,36 +159,36 @@ def _list_of(answer: str, name: str, *, most: int) -> list[Any]:
     opened = re.search(rf'"{name}"\s*:\s*\[|\A\s*(?:```\w*\s*)?\[', answer)
     whole = list(_whole_objects(answer, opened.end(), most=most)) if opened else []
     if not whole and not (opened and answer[opened.end() :].lstrip().startswith("]")):
-        raise Unreadable
+        raise UnreadableAnswer
     return whole
 
 
 def fields(answer: str, *, name: str) -> dict[str, Any]:
     """Return the first JSON object in the answer that contains the key `name`.
 
-    Raise `Unreadable` if there is no such object.
+    Raise `UnreadableAnswer` if there is no such object.
     """
     found = _object_with(answer, name)
     if found is None:
-        raise Unreadable
+        raise UnreadableAnswer
     return found
 
 
 def text_of(answer: str, *, name: str) -> str:
     """Return the text under the key `name`, or its beginning if the answer is truncated.
 
-    Raise `Unreadable` if the answer doesn't contain this key.
+    Raise `UnreadableAnswer` if the answer doesn't contain this key.
     """
     found = _object_with(answer, name)
     if found is not None:
         return clean_text(found[name])
     opened = re.search(rf'"{name}"\s*:\s*"((?:[^"\\]|\\.)*)', answer, re.DOTALL)
     if not opened:
-        raise Unreadable
+        raise UnreadableAnswer
     try:
         return clean_text(json.loads(f'"{opened[1]}"', strict=False))
     except ValueError:
-        raise Unreadable from None
+        raise UnreadableAnswer from None
 
 
 def share(value: object, *, default: float) -> float:

@@ -13,7 +13,7 @@ from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.pairs import PairReader, Relation
 from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.chat_model.arbiter import is_grounded
-from memories.extraction.chat_model.model_calls import Asker, Kept
+from memories.extraction.chat_model.model_calls import Asker, UsableItems
 from memories.extraction.pattern_tables import compiled, table
 
 _MOST = 100  # most items of an answer that are read
@@ -67,7 +67,7 @@ class ModelPhraser:
         phrases = dict(found)
         return [phrases.get(name, "") for name in named]
 
-    def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
+    def _read(self, named: Mapping[str, str], answer: str) -> UsableItems[tuple[str, str]]:
         """Return the name and phrase of each item that passes all checks."""
         read = model_calls.items(
             answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str}
@@ -88,7 +88,7 @@ class ModelPhraser:
             if reading.relation in (Relation.SAME, Relation.REFINES)
             or pairs.fold(pair[1]) == pairs.fold(named[pair[0]])
         ]
-        return Kept(kept, read.dropped + len(given) - len(kept))
+        return UsableItems(kept, read.dropped + len(given) - len(kept))
 
 
 def _fits(phrase: str, statement: str) -> bool:

@@ -30,7 +30,7 @@ _AS_SAID = {"zh": 4, "en": 10}  # minimum letters of a quotation that may replac
 
 
 @dataclass(frozen=True)
-class Spoken:
+class ProofTexts:
     """A person's message, and the assistant's claim that the message agrees with (`accepted`)."""
 
     own: Quotable
@@ -39,7 +39,7 @@ class Spoken:
     at: datetime
 
     @classmethod
-    def of(cls, turn: TurnText, own: Quotable) -> Spoken:
+    def of(cls, turn: TurnText, own: Quotable) -> ProofTexts:
         taken = commands.accepted_claim(own.said.text, turn.before_assistant)
         earlier = [masking.cover_secrets(said.text) for said in turn.before]
         texts = [own.mask, turn.user.speaker, taken.text if taken else "", *earlier]
@@ -52,7 +52,7 @@ class Spoken:
         return language_of(text)
 
 
-def prove_candidate(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
+def prove_candidate(item: Mapping[str, Any], spoken: ProofTexts) -> Candidate | None:
     """Return the candidate for a proposal of the model, with invalid values replaced.
 
     Return None if nobody said the quotation, if the statement contains a number or name that was
@@ -87,7 +87,7 @@ def prove_candidate(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None
     )
 
 
-def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
+def _traced(quote: str, spoken: ProofTexts) -> tuple[Quotation, str] | None:
     """Return the quoted passage and the role of its speaker, or None if neither speaker said it.
 
     The passage is in the person's message, or in a claim by the assistant that the person agreed
@@ -97,19 +97,23 @@ def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
     if found := own.find(quote):
         return found, own.role
     claim = spoken.accepted
-    if claim and masking.folded(quote) and masking.folded(quote) in masking.folded(claim.text):
+    if (
+        claim
+        and masking.letters_and_digits(quote)
+        and masking.letters_and_digits(quote) in masking.letters_and_digits(claim.text)
+    ):
         return claim, "assistant"
     return None
 
 
-def _known(quotation: Quotation, day: date | None, spoken: Spoken) -> str:
+def _known(quotation: Quotation, day: date | None, spoken: ProofTexts) -> str:
     """Return, as one string, all text from which a statement may take its numbers and names."""
     days = [*days_named(quotation.text, spoken_at=spoken.at), *([day] if day else [])]
     dates = "\n".join(f"{named.isoformat()} {named.month} {named.day}" for named in days)
     return f"{spoken.said}\n{dates}\n{spoken.at.year}"
 
 
-def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> str:
+def _in_their_language(content: str, quotation: Quotation, spoken: ProofTexts) -> str:
     """Return the statement if it is in the person's language, otherwise the quotation.
 
     Return an empty string if the quotation is needed but too short to be understood by itself.
@@ -118,11 +122,11 @@ def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> st
     fits = has_han(content) is (language == "zh")
     if fits:
         return content
-    letters = len(masking.folded(quotation.text))
+    letters = len(masking.letters_and_digits(quotation.text))
     return quotation.text.strip() if letters >= _AS_SAID.get(language, _AS_SAID["en"]) else ""
 
 
-def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
+def _day(value: object, quotation: Quotation, *, spoken: ProofTexts) -> date | None:
     """Return the first date in the quotation, or the model's date if its year was mentioned."""
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
@@ -147,7 +151,7 @@ def _tags(value: object, *, language: str) -> tuple[str, ...]:
     return tuple(tag_of(topic, language=language) for topic in topics)
 
 
-def _data(quotation: Quotation, day: date | None, spoken: Spoken) -> dict[str, Any]:
+def _data(quotation: Quotation, day: date | None, spoken: ProofTexts) -> dict[str, Any]:
     """Return the dates, amounts and names in the quotation, and `day` if there is no other date."""
     language = language_of(quotation.text)
     data = data_of(quotation.text, spoken_at=spoken.at, language=language)

@@ -9,7 +9,7 @@ from foundation.providers.base import TooLong
 from foundation.text import segment, tokens
 from memories.extraction import masking
 from memories.extraction.chat_model import model_calls, prompts
-from memories.extraction.chat_model.model_calls import Asker, Unreadable, pieces
+from memories.extraction.chat_model.model_calls import Asker, UnreadableAnswer, pieces
 
 _PIECE = 3_000  # tokens of messages in one question
 _FEWEST_TOKENS = 200
@@ -82,5 +82,5 @@ class ModelSummarizer:
 def _summary(answer: str) -> str:
     text = masking.screen(model_calls.text_of(answer, name="summary")).text
     if not any(sign.isalnum() for sign in text):
-        raise Unreadable
+        raise UnreadableAnswer
     return text

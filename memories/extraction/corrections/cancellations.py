@@ -39,7 +39,7 @@ def cancellations(said: str) -> list[Cancellation]:
     return off
 
 
-def taken_back(said: str) -> list[Cancellation]:
+def retraction_sentences(said: str) -> list[Cancellation]:
     """Return the sentences that say that something said earlier is wrong."""
     return [
         (start, start + len(sentence), sentence.strip())
@@ -49,7 +49,7 @@ def taken_back(said: str) -> list[Cancellation]:
     ]
 
 
-def taken_back_at_once(
+def retracted_at_once(
     said: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[dict[int, int], set[int]]:
     """Return the statements that the next statement of the same message takes back.

@@ -21,7 +21,7 @@ from memories.extraction.corrections.corrected_messages import (
 from memories.extraction.corrections.values import SORTS, only_value
 from memories.extraction.masking import COVER, SECRET
 from memories.extraction.types import Candidate
-from memories.reader.pair_layers import Compared
+from memories.reader.pair_layers import PairComparison
 
 COMPARED = 0.5  # a message is compared if it is a correction with at least this probability
 _MOST_PAIRS = 16  # each takes about 15 ms
@@ -49,7 +49,7 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|$)")
 
 
 @dataclass(frozen=True)
-class PutRight:
+class CorrectedStatement:
     """An earlier statement, `known`, that the words at `start:end` of a message correct.
 
     `correction` gives the earlier message with the right words. It is None if it is unclear which
@@ -66,9 +66,9 @@ def find_corrected_statement(
     covered: str,
     before: Sequence[str],
     again: Callable[[int], Sequence[Candidate]],
-    compare: Callable[[str, str], Compared],
+    compare: Callable[[str, str], PairComparison],
     conflict: Callable[[str, str], float],
-) -> PutRight | None:
+) -> CorrectedStatement | None:
     """Return the earlier statement that a message most probably corrects, or None.
 
     The result also holds the correction, if it is clear which words are wrong.
@@ -94,7 +94,10 @@ def find_corrected_statement(
                     continue
                 found = _corrected(place, earlier, known, compared, covered, start, conflict)
                 if found is not None or share >= max(ALONE, likeliest):
-                    likeliest, best = share, PutRight(known, start, start + len(part), found)
+                    likeliest, best = (
+                        share,
+                        CorrectedStatement(known, start, start + len(part), found),
+                    )
     return best
 
 
@@ -107,8 +110,10 @@ def _likeliest_first(covered: str, before: Iterable[tuple[int, str]]) -> list[tu
     return sorted(before, key=lambda one: words.isdisjoint(segment.content_terms(one[1])))
 
 
-def overruling(
-    candidates: Sequence[Candidate], found: PutRight, conflict: Callable[[str, str], float]
+def mark_overruling(
+    candidates: Sequence[Candidate],
+    found: CorrectedStatement,
+    conflict: Callable[[str, str], float],
 ) -> list[Candidate]:
     """Return the candidates, and mark those that overrule the earlier statement `found.known`.
 
@@ -141,7 +146,7 @@ def _corrected(
     place: int,
     earlier: str,
     known: Candidate,
-    compared: Compared,
+    compared: PairComparison,
     covered: str,
     start: int,
     conflict: Callable[[str, str], float],

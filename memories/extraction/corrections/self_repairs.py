@@ -123,7 +123,7 @@ def self_repairs(said: str, conflict: Callable[[str, str], float]) -> list[SelfR
     return repairs
 
 
-def as_meant(said: str, repairs: Sequence[SelfRepair]) -> str:
+def repaired_text(said: str, repairs: Sequence[SelfRepair]) -> str:
     """Return the message after all repairs; `repairs` is the result of `self_repairs`."""
     return repairs[-1].text if repairs else said
 

@@ -26,7 +26,7 @@ class BundledJointReader:
     name = "bundled"
 
     def read(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
-        block = masking.folded(turns[0].text.known_block) if turns else ""
+        block = masking.letters_and_digits(turns[0].text.known_block) if turns else ""
         return [
             gathered
             for gathered in habits(turns)

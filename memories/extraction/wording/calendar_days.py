@@ -12,7 +12,7 @@ _MIDDLE = ("mid", "mitte", "med", "mi", "中")
 
 
 @dataclass(frozen=True)
-class Dated:
+class DateMention:
     """A date in a text: `text[start:end]` names the days from `first` to `last`.
 
     `relative` means that the wording counts from the day of speaking, as "tomorrow" does. `kind` is

@@ -17,7 +17,7 @@ from dateparser.date import DateDataParser
 
 from memories.extraction.pattern_tables import patterns, table
 from memories.extraction.wording.calendar_days import (
-    Dated,
+    DateMention,
     Days,
     Sentence,
     monday_of,
@@ -106,11 +106,13 @@ def _unit(word: str) -> str:
     return next((kind for kind, starts in kinds.items() if word.startswith(starts)), "year")
 
 
-_Reader = Callable[[safe_patterns.Match, Sentence], Dated | None]
+_Reader = Callable[[safe_patterns.Match, Sentence], DateMention | None]
 
 
-def _dated(match: safe_patterns.Match, days: Days, *, relative: bool, loose: bool = False) -> Dated:
-    return Dated(match.start(), match.end(), *days, relative=relative, loose=loose)
+def _dated(
+    match: safe_patterns.Match, days: Days, *, relative: bool, loose: bool = False
+) -> DateMention:
+    return DateMention(match.start(), match.end(), *days, relative=relative, loose=loose)
 
 
 def _part(match: safe_patterns.Match, group: str) -> str:
@@ -120,7 +122,7 @@ def _part(match: safe_patterns.Match, group: str) -> str:
 # --- English, German, Spanish, French
 
 
-def _written(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _written(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a date such as May 5, 5–9 May or 12 de mayo de 2024."""
     if _part(match, "month") == "ago" and said.language != "es":
         return None
@@ -130,7 +132,7 @@ def _written(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, (date(year, month, day), date(year, month, last)), relative=False)
 
 
-def _numeric(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _numeric(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a date such as 2026-12-04 or 4.12.2026.
 
     Return None for an English date such as 12/04/2026, because it is ambiguous.
@@ -146,7 +148,7 @@ def _numeric(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, (date(year, month, day),) * 2, relative=False)
 
 
-def _day_word(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _day_word(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     word, before = _part(match, "word"), said.before.lower().rstrip()
     morning = word in ("morgen", "mañana") and before.endswith(_NOT_TOMORROW)
     if morning or (word == "hier" and said.language != "fr"):
@@ -154,12 +156,12 @@ def _day_word(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, said.distance(_DAY_WORDS[word], "day"), relative=True)
 
 
-def _ago(match: safe_patterns.Match, said: Sentence) -> Dated:
+def _ago(match: safe_patterns.Match, said: Sentence) -> DateMention:
     days = said.distance(-_number(match["n"]), _unit(_part(match, "unit")))
     return _dated(match, days, relative=True)
 
 
-def _in_some_time(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _in_some_time(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse "in two weeks"; return None if the words give a duration instead."""
     lasted = said.past or said.habit or (match[0][:2] == "en" and said.language != "es")
     if lasted or said.before.rstrip().endswith(("ce", "times")):
@@ -168,7 +170,7 @@ def _in_some_time(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, days, relative=True)
 
 
-def _named_time(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _named_time(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a time such as Friday, next Friday, next week, in March or end of May 2027."""
     stepped = _part(match, "step") or _part(match, "after").removeprefix("of ")
     step = next((number for word, number in _STEPS.items() if stepped.startswith(word)), None)
@@ -186,7 +188,7 @@ def _named_time(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, said.distance(min(step, 1), unit), relative=True)
 
 
-def _weekday(match: safe_patterns.Match, said: Sentence, step: int | None) -> Dated | None:
+def _weekday(match: safe_patterns.Match, said: Sentence, step: int | None) -> DateMention | None:
     name, before = _part(match, "weekday"), said.before.lower()
     short = name in _SHORT and (said.language != "en" or not (said.lead or step is not None))
     recurs = step is None and (said.habit or before.endswith(_NO_DAY))
@@ -195,7 +197,7 @@ def _weekday(match: safe_patterns.Match, said: Sentence, step: int | None) -> Da
     wanted = _named(name).weekday()
     if step is None and (number := _P["day_after_weekday"].search(said.after)):
         first, last = said.nth(int(number["day"]))
-        whole = Dated(match.start(), match.end() + number.end(), first, last, relative=True)
+        whole = DateMention(match.start(), match.end() + number.end(), first, last, relative=True)
         return whole if first.weekday() == wanted else None
     if step is not None and _part(match, "after").endswith(("week", "woche")):
         day = monday_of(said.today, step) + timedelta(days=wanted)
@@ -206,7 +208,9 @@ def _weekday(match: safe_patterns.Match, said: Sentence, step: int | None) -> Da
     return _dated(match, (day, day), relative=True, loose=step is None)
 
 
-def _named_month(match: safe_patterns.Match, said: Sentence, step: int | None) -> Dated | None:
+def _named_month(
+    match: safe_patterns.Match, said: Sentence, step: int | None
+) -> DateMention | None:
     edge, year = _part(match, "edge").removeprefix("the "), _part(match, "year")
     if step is None and not (edge or year or said.lead):
         return None  # "may" and "march" are verbs as well
@@ -219,14 +223,14 @@ def _named_month(match: safe_patterns.Match, said: Sentence, step: int | None) -
     return _dated(match, days, relative=not year)
 
 
-def _day_of_month(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _day_of_month(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse "on the 5th", but not "the 5th floor" or "every month on the 5th"."""
     if not said.lead or said.habit or not _P["after_day"].search(said.after[:16]):
         return None
     return _dated(match, said.nth(int(match["day"])), relative=True)
 
 
-def _bare_year(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _bare_year(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     counts = not said.lead or said.before.lower().endswith("for ")  # such as "for 2000 people"
     return None if counts else _dated(match, year_days(int(match["year"])), relative=False)
 
@@ -248,7 +252,7 @@ _LATIN: dict[str, _Reader] = {
 # --- Chinese, Japanese
 
 
-def _cjk_date(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_date(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a date such as 下个月底 (end of next month) or 5月3号到9号 (May 3 to 9)."""
     year, edge, step = _part(match, "year"), _part(match, "edge"), _part(match, "step")
     if edge == "初" and said.after[:1] in _CJK_NUMERALS:
@@ -268,7 +272,7 @@ def _cjk_date(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, (first, last), relative=inferred)
 
 
-def _cjk_feast(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_feast(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a holiday such as 五一 (May Day) or 国庆 (National Day), but not 五一路 (a street)."""
     year, feast = _part(match, "year"), match["feast"]
     if said.after.startswith(_NO_FEAST) or said.before.endswith(_CJK_NUMERALS):
@@ -282,7 +286,7 @@ def _cjk_year(word: str, today: date) -> int:
     return int(word[:4]) if word[0].isdigit() else today.year + _CJK_STEPS[word[:-1]]
 
 
-def _cjk_year_alone(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_year_alone(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     year, edge = _part(match, "year"), _part(match, "edge")
     if match["this"]:  # 月初八 is a day of the lunar calendar
         if said.habit or said.after[:1] in _CJK_NUMERALS:
@@ -294,7 +298,7 @@ def _cjk_year_alone(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, days, relative=not year[0].isdigit())
 
 
-def _cjk_week(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_week(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a weekday or week such as 下周三 (next Wednesday) or 下周 (next week)."""
     name = _part(match, "weekday") or _part(match, "youbi")
     if said.after[:1] in tuple("次个個天年回节節围") or not (name or match["step"]):
@@ -314,19 +318,19 @@ def _cjk_week(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, days, relative=True, loose=step is None)
 
 
-def _cjk_day(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_day(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     if match["word"] == "前天" and said.before.endswith("以"):
         return None
     return _dated(match, said.distance(_CJK_DAYS[match["word"]], "day"), relative=True)
 
 
-def _cjk_distance(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_distance(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     sign = -1 if match["way"].endswith("前") else 1
     days = said.distance(sign * _number(match["n"]), _unit(match["unit"].lstrip("ヶか个個")))
     return _dated(match, days, relative=True)
 
 
-def _cjk_nth(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_nth(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a day such as 5号 (the 5th), but not 5号线 (metro line 5) or 5日間 (five days).
 
     Return None if the day recurs, as in 每月15号 (on the 15th of every month).
@@ -344,7 +348,7 @@ def _cjk_nth(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     return _dated(match, said.nth(int(match["day"])), relative=True)
 
 
-def _cjk_slash(match: safe_patterns.Match, said: Sentence) -> Dated | None:
+def _cjk_slash(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
     """Parse a month and a day with a slash, such as 10/4, in Chinese or Japanese text.
 
     Return None if it is more likely a fraction (1/2, 3/4) or part of a longer number or code.
@@ -372,7 +376,9 @@ _CJK: dict[str, _Reader] = {
 }
 
 
-def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") -> list[Dated]:
+def dates_in(
+    text: str, *, spoken_at: datetime, language: str, holds: str = ""
+) -> list[DateMention]:
     """Return the dates in the first 2,000 characters of `text`, in order.
 
     `holds` says when the statement is true (habit, past, planned or another value), if known. It
@@ -393,14 +399,14 @@ def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") 
         habit=holds == "habit" or bool(_P["habit"].search(text)),
         yearly=bool(_P["every_year"].search(text)),
     )
-    found: list[Dated] = []
+    found: list[DateMention] = []
     for dated in _matches(said, is_lasting=holds in _LASTING):
         if not any(dated.start < other.end and other.start < dated.end for other in found):
             found.append(dated)
     return _joined(text, sorted(found, key=lambda other: other.start))
 
 
-def _matches(said: Sentence, *, is_lasting: bool) -> Iterator[Dated]:
+def _matches(said: Sentence, *, is_lasting: bool) -> Iterator[DateMention]:
     latin = said.language not in ("zh", "ja")
     for name, reader in (_LATIN if latin else _CJK).items():
         for match in _P[name].finditer(said.text):
@@ -443,7 +449,7 @@ def _cjk_lead(said: Sentence) -> str:
 _WITHIN = ("", "in", "back in", "around", "的")  # text between a year and a month in that year
 
 
-def _in_that_year(one: Dated, other: Dated) -> Dated | None:
+def _in_that_year(one: DateMention, other: DateMention) -> DateMention | None:
     """Combine a year and a month ("4 years ago in March"); return None for any other two dates."""
     spans = [((dated.last - dated.first).days, dated) for dated in (one, other)]
     months = [dated for days, dated in spans if 27 <= days <= 30 and dated.relative]
@@ -454,13 +460,13 @@ def _in_that_year(one: Dated, other: Dated) -> Dated | None:
     return replace(one, end=other.end, first=first, last=last, loose=False)
 
 
-def _joined(text: str, found: list[Dated]) -> list[Dated]:
+def _joined(text: str, found: list[DateMention]) -> list[DateMention]:
     """Join two dates that form a range, and drop weekdays that aren't dates by themselves.
 
     Several weekdays in a row are dropped, because they describe a habit. A weekday next to the date
     that it belongs to is dropped too.
     """
-    kept: list[Dated] = []
+    kept: list[DateMention] = []
     for dated in found:
         before = kept[-1] if kept else None
         gap = text[before.end : dated.start] if before else "."

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from typing import Any
 
 from memories.extraction.pattern_tables import table
-from memories.extraction.wording.calendar_days import Dated, month_of, year_days
+from memories.extraction.wording.calendar_days import DateMention, month_of, year_days
 from memories.extraction.wording.chinese_subjects import begins_with_noun, is_noun_phrase
 from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.people import PATTERNS as _P
@@ -133,7 +133,7 @@ def own_words(
 
 def _dates_of(
     text: str, before: str, *, spoken_at: datetime, language: str, holds: str
-) -> list[Dated]:
+) -> list[DateMention]:
     """Return the dates in a statement; a day without a month is in the month named `before` it."""
     dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
     if any(_day_alone(dated, text) for dated in dates):
@@ -267,7 +267,7 @@ def _is_part(text: str, language: str) -> bool:
     return form is not None and form.search(text.strip(_EDGE)) is not None
 
 
-def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
+def _is_fragment(text: str, dates: Sequence[DateMention], *, lead: str, language: str) -> bool:
     """Return whether a text doesn't say what it is about: for example, if it is only a date."""
     if lead.strip(" []:") not in ("", "我", "I"):
         return False
@@ -305,11 +305,11 @@ def _subject(
 # --- dates and data
 
 
-def _day_alone(dated: Dated, text: str) -> re.Match[str] | None:
+def _day_alone(dated: DateMention, text: str) -> re.Match[str] | None:
     return _DAY_ALONE.search(text[dated.start : dated.end])
 
 
-def _in_named_month(dated: Dated, text: str, said: Sequence[Dated]) -> Dated:
+def _in_named_month(dated: DateMention, text: str, said: Sequence[DateMention]) -> DateMention:
     """Move a bare day ("the 7th") to the month of the last full date before it in the message."""
     alone = _day_alone(dated, text)
     named = next((one.first for one in reversed(said) if not one.relative), None)
@@ -327,7 +327,7 @@ def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
     return _data(text, dates_in(text, spoken_at=spoken_at, language=language), language)
 
 
-def _is_added(dated: Dated) -> bool:
+def _is_added(dated: DateMention) -> bool:
     """Return whether a date is appended to the text, in brackets.
 
     Relative dates are, unless the date is a range of days that follows "since".
@@ -335,7 +335,7 @@ def _is_added(dated: Dated) -> bool:
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 
 
-def _date_text(dated: Dated) -> str:
+def _date_text(dated: DateMention) -> str:
     """Return a date or range as text: 2026-12-04, 2026-12 or 2026-12-07 – 2026-12-13."""
     first, last = dated.first, dated.last
     if first == last or dated.kind == "since":
@@ -347,7 +347,7 @@ def _date_text(dated: Dated) -> str:
     return f"{first.isoformat()} – {last.isoformat()}"
 
 
-def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
+def _data(text: str, dates: Sequence[DateMention], language: str) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for dated in reversed(dates):
         if dated.kind == "on":

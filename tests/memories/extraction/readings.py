@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memories.reader import Reading, Secret, Statement
-from memories.reader.pair_layers import Compared
+from memories.reader.pair_layers import PairComparison
 from memories.reader.referents import Referent
 from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS
 
@@ -36,7 +36,7 @@ class FakeReader:
 
     readings: dict[str, Reading] = field(default_factory=dict)
     conflict: float = 0.9
-    compared: dict[tuple[str, str], Compared] = field(default_factory=dict)
+    compared: dict[tuple[str, str], PairComparison] = field(default_factory=dict)
 
     def hears(
         self,
@@ -65,10 +65,10 @@ class FakeReader:
     ) -> Sequence[Referent]:
         return ()
 
-    def compare(self, known: str, message: str) -> Compared:
+    def compare(self, known: str, message: str) -> PairComparison:
         """A message puts nothing right, unless the test says otherwise."""
         return self.compared.get(
-            (known, message), Compared({**dict.fromkeys(PAIRS, 0.0), "unrelated": 1})
+            (known, message), PairComparison({**dict.fromkeys(PAIRS, 0.0), "unrelated": 1})
         )
 
     def probability_request_means(self, request: str, memory: str) -> float:

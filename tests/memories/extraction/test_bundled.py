@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memories.extraction import masking
-from memories.extraction.types import DOUBTFUL, OWNER_UNSURE, Refused
+from memories.extraction.types import DOUBTFUL, OWNER_UNSURE, RefusedSecret
 from memories.reader import Reading
 from memories.reader.statements import FLAGS
 from tests.memories.extraction.bundled_reading import contents, extract, only
@@ -303,7 +303,7 @@ def test_a_secret_is_never_a_part_of_a_memory(told: FakeReader) -> None:
     found = extract(text, told=told)
 
     assert all("Tr0ub4dor" not in f"{one.content} {one.quote}" for one in found.candidates)
-    assert found.refused == (Refused("password", redacted=True),)
+    assert found.refused == (RefusedSecret("password", redacted=True),)
     assert masking.MARK_EN in only(found).content
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memories.extraction.arbitration.pairs import (
     LONGEST_MERGE,
     BundledConsolidator,
-    Joined,
+    JoinedStatement,
     Relation,
     join,
 )
@@ -18,7 +18,7 @@ from tests.pair_reader import FakePairs
 TEAS = ["Likes oolong", "Likes matcha", "Likes sencha"]
 
 
-def consolidate(texts: list[str], *told: tuple[int, int, str]) -> list[Joined]:
+def consolidate(texts: list[str], *told: tuple[int, int, str]) -> list[JoinedStatement]:
     head = FakePairs()
     for old, new, relation in told:
         head.says(texts[old], texts[new], relation)
@@ -26,14 +26,18 @@ def consolidate(texts: list[str], *told: tuple[int, int, str]) -> list[Joined]:
 
 
 def test_what_can_stand_together_is_joined() -> None:
-    assert consolidate(TEAS) == [Joined("Likes oolong; Likes matcha; Likes sencha", (0, 1, 2))]
-    assert consolidate(["喜欢乌龙茶。", "喜欢抹茶"]) == [Joined("喜欢乌龙茶；喜欢抹茶", (0, 1))]
+    assert consolidate(TEAS) == [
+        JoinedStatement("Likes oolong; Likes matcha; Likes sencha", (0, 1, 2))
+    ]
+    assert consolidate(["喜欢乌龙茶。", "喜欢抹茶"]) == [
+        JoinedStatement("喜欢乌龙茶；喜欢抹茶", (0, 1))
+    ]
 
 
 def test_what_says_the_same_is_said_once() -> None:
     texts = ["Likes tea", "Is fond of tea", "Likes green tea"]
     assert consolidate(texts, (0, 1, "same"), (0, 2, "refines")) == [
-        Joined("Likes green tea", (0, 1, 2))
+        JoinedStatement("Likes green tea", (0, 1, 2))
     ]
 
 
@@ -41,7 +45,7 @@ def test_what_says_the_same_is_said_once() -> None:
 def test_what_conflicts_stays_apart(relation: str) -> None:
     assert consolidate(["Lives in Leeds", "Lives in York"], (0, 1, relation)) == []
     joined = consolidate(TEAS, (0, 2, relation))
-    assert joined == [Joined("Likes oolong; Likes matcha", (0, 1))]
+    assert joined == [JoinedStatement("Likes oolong; Likes matcha", (0, 1))]
 
 
 def test_what_would_be_too_long_stays_apart() -> None:

@@ -5,7 +5,7 @@ import pytest
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.corrections import corrected_statements
 from memories.extraction.types import CORRECTABLE, FARTHEST, Candidate, TurnText
-from memories.reader.pair_layers import Compared
+from memories.reader.pair_layers import PairComparison
 from memories.reader.statements import PAIRS
 from tests.memories.extraction.bundled_reading import extract, spoken
 from tests.memories.extraction.readings import FakeReader, statement
@@ -16,16 +16,21 @@ WEEKLY, MOVED = "我周三练快板", "挪四上头去了"
 
 def compared(
     known: str, said: str, wrong: str = "", right: str = "", *, share: float = 0.95
-) -> Compared:
+) -> PairComparison:
     rest = dict.fromkeys(PAIRS, 0.0) | {"contradicts": share, "unrelated": 1 - share}
     if not wrong:
-        return Compared(rest)
+        return PairComparison(rest)
     first, second = known.index(wrong), said.index(right)
-    return Compared(rest, (first, first + len(wrong)), (second, second + len(right)))
+    return PairComparison(rest, (first, first + len(wrong)), (second, second + len(right)))
 
 
 def told(
-    said: str, known: str, found: Compared, *, puts_right: float = 0.9, flags: tuple[str, ...] = ()
+    said: str,
+    known: str,
+    found: PairComparison,
+    *,
+    puts_right: float = 0.9,
+    flags: tuple[str, ...] = (),
 ) -> FakeReader:
     reader = FakeReader()
     reader.hears(known, statement(known, known, holds="habit", kind="pattern"))
@@ -132,7 +137,7 @@ def test_messages_that_share_a_word_are_compared_first() -> None:
     ],
 )
 def test_nothing_changes_without_a_sure_correction_of_ones_own(
-    found: Compared, puts_right: float, flags: tuple[str, ...]
+    found: PairComparison, puts_right: float, flags: tuple[str, ...]
 ) -> None:
     reader = told(FINGERS, BIRTHDAY, found, puts_right=puts_right, flags=flags)
     assert not extract(FINGERS, before=(BIRTHDAY,), told=reader).candidates
@@ -159,7 +164,7 @@ def test_long_messages_are_compared_in_parts_and_not_without_end() -> None:
     said = "Nothing of note happened here today at all. " * 200
     asked: list[str] = []
 
-    def compare(known: str, text: str) -> Compared:
+    def compare(known: str, text: str) -> PairComparison:
         asked.append(text)
         return compared(known, text, share=0.1)
 

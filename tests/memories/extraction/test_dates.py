@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.extraction.wording.calendar_days import Dated
+from memories.extraction.wording.calendar_days import DateMention
 from memories.extraction.wording.dates import dates_in
 
 SPOKEN = datetime(2026, 11, 25, 10, tzinfo=UTC)
 LANGUAGES = ("en", "zh", "es", "de", "fr", "ja")
 
 
-def found(text: str, language: str) -> list[Dated]:
+def found(text: str, language: str) -> list[DateMention]:
     return dates_in(text, spoken_at=SPOKEN, language=language)
 
 
-def only(text: str, language: str) -> Dated:
+def only(text: str, language: str) -> DateMention:
     (one,) = found(text, language)
     return one
 

@@ -10,7 +10,7 @@ import pytest
 from foundation.errors import ProviderError
 from foundation.providers.base import TooLong
 from foundation.text import tokens
-from memories.extraction.chat_model.model_calls import Unreadable
+from memories.extraction.chat_model.model_calls import UnreadableAnswer
 from memories.extraction.types import OWNER_UNSURE
 from tests.chat_server import Answer, completion, refused, said
 from tests.memories.extraction.modelling import (
@@ -158,7 +158,7 @@ def test_items_of_the_wrong_shape_are_left_out(model: Model, item: object) -> No
 )
 def test_an_answer_without_one_usable_item_is_no_answer(model: Model, item: object) -> None:
     model.proposes(item, item)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableAnswer):
         model.hears(SAYS_TEA)
     assert model.uses[0].outcome == "unreadable"
 
@@ -199,7 +199,7 @@ def test_json_is_found_among_other_things(model: Model, around: str) -> None:
 )
 def test_an_answer_without_json_may_be_asked_for_again(model: Model, answer: str) -> None:
     model.answers(said(answer))
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableAnswer) as caught:
         model.hears(SAYS_TEA)
     assert caught.value.retryable
     assert model.uses[0].outcome == "unreadable"

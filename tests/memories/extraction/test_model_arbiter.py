@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from memories.extraction.chat_model.model_calls import Unreadable
+from memories.extraction.chat_model.model_calls import UnreadableAnswer
 from memories.extraction.types import Candidate, KnownMemory, Verdict
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (
@@ -183,7 +183,7 @@ def test_fewer_memories_are_shown_where_they_are_too_much(model: Model) -> None:
 
 
 def test_a_verdict_in_prose_may_be_asked_for_again(model: Model) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableAnswer):
         model.decides("I would replace it.", YORK, LEEDS)
 
 

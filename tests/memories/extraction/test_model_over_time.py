@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from foundation.errors import ProviderError
-from memories.extraction.arbitration.pairs import Joined
+from memories.extraction.arbitration.pairs import JoinedStatement
 from memories.extraction.chat_model.arbiter import ModelConsolidator, Ungrounded
 from memories.extraction.chat_model.extractor import ModelJointReader
-from memories.extraction.chat_model.model_calls import Unreadable
+from memories.extraction.chat_model.model_calls import UnreadableAnswer
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving
 from tests.memories.extraction.modelling import Model
 from tests.memories.extraction.test_joint import hear, told
@@ -52,8 +52,8 @@ def model(server: ChatServer) -> Iterator[Model]:
 
 
 @pytest.fixture
-def consolidate(model: Model) -> Callable[..., list[Joined]]:
-    def ask(*items: object, texts: list[str] = TEAS, whole: object = None) -> list[Joined]:
+def consolidate(model: Model) -> Callable[..., list[JoinedStatement]]:
+    def ask(*items: object, texts: list[str] = TEAS, whole: object = None) -> list[JoinedStatement]:
         model.answers(said(whole or {"joined": list(items)}))
         return ModelConsolidator(model.asker).consolidate(texts)
 
@@ -61,13 +61,13 @@ def consolidate(model: Model) -> Callable[..., list[Joined]]:
 
 
 def test_a_good_answer_is_taken(
-    consolidate: Callable[..., list[Joined]], server: ChatServer
+    consolidate: Callable[..., list[JoinedStatement]], server: ChatServer
 ) -> None:
-    assert consolidate(GOOD) == [Joined("Likes oolong, green and black tea", (0, 1, 2))]
+    assert consolidate(GOOD) == [JoinedStatement("Likes oolong, green and black tea", (0, 1, 2))]
     assert server.material()["memories"][0] == {"id": "s1", "content": "Likes oolong tea"}
 
 
-def test_nothing_to_join_is_an_answer(consolidate: Callable[..., list[Joined]]) -> None:
+def test_nothing_to_join_is_an_answer(consolidate: Callable[..., list[JoinedStatement]]) -> None:
     assert consolidate() == []
 
 
@@ -89,15 +89,17 @@ def test_nothing_to_join_is_an_answer(consolidate: Callable[..., list[Joined]]) 
     ],
 )
 def test_what_the_memories_do_not_say_fails_for_good(
-    consolidate: Callable[..., list[Joined]], items: list[object]
+    consolidate: Callable[..., list[JoinedStatement]], items: list[object]
 ) -> None:
     with pytest.raises(Ungrounded) as caught:
         consolidate(*items)
     assert not caught.value.retryable
 
 
-def test_a_list_that_never_ends_is_no_answer(consolidate: Callable[..., list[Joined]]) -> None:
-    with pytest.raises(Unreadable):
+def test_a_list_that_never_ends_is_no_answer(
+    consolidate: Callable[..., list[JoinedStatement]],
+) -> None:
+    with pytest.raises(UnreadableAnswer):
         consolidate(whole='{"joined": [' + '{"content": "Likes tea", "from": ["s1", "s2"]}, ' * 99)
 
 
@@ -145,7 +147,7 @@ def test_an_answer_without_one_usable_item_is_no_answer(
     model: Model, item: dict[str, object]
 ) -> None:
     model.answers(said({"over_turns": [item]}))
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableAnswer):
         ModelJointReader(model.asker).read(hear(*TRIP))
     model.answers(said({"over_turns": [item, PLAN]}))
     assert len(ModelJointReader(model.asker).read(hear(*TRIP))) == 1

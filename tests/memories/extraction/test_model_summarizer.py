@@ -5,7 +5,7 @@ import json
 import pytest
 
 from foundation.text import tokens
-from memories.extraction.chat_model.model_calls import Unreadable
+from memories.extraction.chat_model.model_calls import UnreadableAnswer
 from tests.chat_server import Answer, refused, said
 from tests.memories.extraction.modelling import (
     Model,
@@ -47,7 +47,7 @@ def test_a_summary_that_was_cut_off_is_kept_as_far_as_it_goes(model: Model) -> N
 
 @pytest.mark.parametrize("text", ["A summary.", '{"summary": ""}', '{"summary": 5}', "{}"])
 def test_a_summary_that_says_nothing_may_be_asked_for_again(model: Model, text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableAnswer):
         summarized(model, said(text))
 
 

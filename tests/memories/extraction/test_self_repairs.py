@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction.corrections.self_repairs import as_meant, self_repairs
+from memories.extraction.corrections.self_repairs import repaired_text, self_repairs
 from tests.memories.extraction.bundled_reading import contents, extract, only
 
 
@@ -11,7 +11,7 @@ def no_conflict(old: str, new: str) -> float:
 
 
 def meant(said: str) -> str:
-    return as_meant(said, self_repairs(said, no_conflict))
+    return repaired_text(said, self_repairs(said, no_conflict))
 
 
 @pytest.mark.parametrize(
