@@ -74,10 +74,10 @@ def _consolidate(user: Any) -> None:
 
 def _examine(user: Any) -> None:
     from conversations.models import Conversation
-    from memories.learning import quiet_conversations
+    from memories.learning import joint_learning
 
     for conversation in Conversation.objects.filter(user=user):
-        quiet_conversations.request(conversation)
+        joint_learning.request(conversation)
 
 
 def _delete_layer(user: Any) -> None:

@@ -5,14 +5,14 @@ import sys
 
 from celery import Celery
 
-from foundation import places
+from foundation import paths
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 _path = [*sys.path]
 app = Celery("memcenter")
 # Celery prepends the current folder to `sys.path`, and a module in that folder could shadow one of
 # ours. Restore the path, and make sure that it contains our own folder.
-_here = str(places.BASE_DIR)
+_here = str(paths.BASE_DIR)
 sys.path[:] = _path if _here in _path else [_here, *_path]
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["ops", "conversations", "memories"])

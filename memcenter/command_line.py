@@ -11,7 +11,7 @@ import sys
 import warnings
 from importlib import metadata
 
-from foundation import env, places
+from foundation import env, paths
 from foundation.embedded.folder import DataFolder, EmbeddedError
 
 # Short names that the console command accepts.
@@ -49,7 +49,7 @@ def main() -> None:
     """Run the console command `memcenter`."""
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     if sys.argv[2:] == [] and command in {"help", "-h", "--help"}:
-        sys.stdout.write(USAGE.format(folder=places.data_folder()))
+        sys.stdout.write(USAGE.format(folder=paths.data_folder()))
     elif command in {"version", "--version"}:
         sys.stdout.write(f"Memory Center {_version()}\n")
     else:
@@ -143,9 +143,9 @@ def _use_data_folder(command: str, stack: contextlib.ExitStack) -> None:
 
 def _data_folder() -> DataFolder:
     try:
-        return DataFolder(places.data_folder())
+        return DataFolder(paths.data_folder())
     except EmbeddedError as error:
-        sys.exit(f"{error} `{places.program_name()} doctor` says what to do.")
+        sys.exit(f"{error} `{paths.program_name()} doctor` says what to do.")
 
 
 def _needs_database(command: str) -> bool:

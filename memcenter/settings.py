@@ -7,11 +7,11 @@ from typing import Any
 from celery.schedules import crontab
 from django.utils.translation import gettext_lazy
 
-from foundation import env, places
+from foundation import env, paths
 
-BASE_DIR = places.BASE_DIR
-_ASSETS = places.assets_folder()
-DATA_DIR = places.data_folder()
+BASE_DIR = paths.BASE_DIR
+_ASSETS = paths.assets_folder()
+DATA_DIR = paths.data_folder()
 LEDGER_DIR = DATA_DIR.with_name(DATA_DIR.name + "-ledger")
 UPGRADE_BACKUP_DIR = DATA_DIR.with_name(DATA_DIR.name + "-before-upgrade")
 

@@ -14,7 +14,7 @@ from memories.files import daily_notes, file_sync, line_index
 from memories.forgetting import operations, spoken_requests
 from memories.indexing import milvus_sync, search_index
 from memories.learning import (
-    quiet_conversations,
+    joint_learning,
     single_texts,
     skills,
     turn_batches,
@@ -81,9 +81,7 @@ def extract_conversation(run: Run) -> Mapping[str, Any] | None:
     user = run.user()
     if user is None:
         return None
-    decided = quiet_conversations.examine(
-        run, user=user, conversation_id=run.payload["conversation"]
-    )
+    decided = joint_learning.examine(run, user=user, conversation_id=run.payload["conversation"])
     return {"memories": [{"id": one.memory.public_id, "result": one.result} for one in decided]}
 
 

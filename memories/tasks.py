@@ -8,7 +8,7 @@ from memories import operations
 from memories.files import file_sync
 from memories.indexing import milvus_sync, reindexing
 from memories.language_steps import preload
-from memories.learning import quiet_conversations
+from memories.learning import joint_learning
 from memories.writing import consolidation
 from ops.access import as_system
 
@@ -22,9 +22,9 @@ def load_models(**_: object) -> None:
 def request_examinations() -> int:
     """Enqueue an operation for each inactive conversation not yet processed as a whole."""
     with as_system():
-        quiet = list(quiet_conversations.inactive_conversations(timezone.now()))
+        quiet = list(joint_learning.inactive_conversations(timezone.now()))
         for conversation in quiet:
-            quiet_conversations.request(conversation)
+            joint_learning.request(conversation)
     return len(quiet)
 
 

@@ -20,7 +20,7 @@ from memories import language_steps
 from memories.extraction import masking
 from memories.indexing import search_index
 from memories.indexing.search_index import Entry
-from memories.learning import learnability, quiet_conversations
+from memories.learning import joint_learning, learnability
 from memories.models import TargetKind
 from ops.access import as_user
 from ops.accounts import users
@@ -47,9 +47,7 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
         found = due_messages(user=user, conversation=conversation) if conversation else None
     if found is None:
         return None
-    quiet_conversations.flush(
-        run, user=user, conversation=found.conversation, through=found.through
-    )
+    joint_learning.flush(run, user=user, conversation=found.conversation, through=found.through)
     with as_user(user):
         ids = [message.pk for message in found.messages]
         asked = learnability.not_to_keep_among(Message.objects.filter(pk__in=ids))

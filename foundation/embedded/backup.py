@@ -27,7 +27,7 @@ import psycopg
 from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
-from foundation import places
+from foundation import paths
 from foundation.embedded.folder import EmbeddedError
 from foundation.embedded.postgres import connection_of, wheel_binaries
 
@@ -322,7 +322,7 @@ def _begin_migrating() -> subprocess.Popen[str]:
 
 
 def _command_line() -> list[str | Path]:
-    if places.is_checkout():
-        return [sys.executable, places.BASE_DIR / "manage.py"]
+    if paths.is_checkout():
+        return [sys.executable, paths.BASE_DIR / "manage.py"]
     # -P keeps the current folder out of `sys.path`, where it would precede the installed code.
     return [sys.executable, "-P", "-m", "memcenter"]

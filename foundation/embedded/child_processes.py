@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, NoReturn
 
-from foundation import places
+from foundation import paths
 from foundation.embedded.folder import DataFolder
 
 # The environment variable that a supervisor and its programs set to the path of the data folder. It
@@ -236,13 +236,13 @@ def function_runner(module: str, name: str, *arguments: object) -> Callable[[], 
 
 
 def _run_function(module: str, name: str, arguments: Sequence[object]) -> None:
-    os.chdir(places.BASE_DIR)
+    os.chdir(paths.BASE_DIR)
     getattr(import_module(module), name)(*arguments)
 
 
 def _run_module(arguments: list[str]) -> None:
     # The web server imports from the current folder, which could contain foreign modules.
-    os.chdir(places.BASE_DIR)
+    os.chdir(paths.BASE_DIR)
     sys.argv = arguments
     runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from foundation import places
+from foundation import paths
 from foundation.errors import ProviderError
 from foundation.process import once_per_process
 from foundation.providers.base import Vectors
@@ -73,7 +73,7 @@ class _MappedTable:
     """
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
-        folder = places.data_folder()
+        folder = paths.data_folder()
         with tempfile.TemporaryFile(dir=folder if folder.is_dir() else None) as file:
             table.tofile(file)
             self._map = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)

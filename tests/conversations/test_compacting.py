@@ -9,7 +9,7 @@ from pytest_django import Settings
 from conversations.models import Conversation, Summary, Turn
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
-from memories.learning import quiet_conversations
+from memories.learning import joint_learning
 from memories.models import Memory
 from ops.accounts import users
 from ops.models import User
@@ -47,13 +47,13 @@ def test_each_compaction_flushes_once_and_rolls_the_summary_once(
 ) -> None:
     settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 4, 4
     flushed: list[int] = []
-    flush = quiet_conversations.flush
+    flush = joint_learning.flush
 
     def flushing(run: Any, *, through: int, **rest: Any) -> Any:
         flushed.append(through)
         return flush(run, through=through, **rest)
 
-    monkeypatch.setattr(quiet_conversations, "flush", flushing)
+    monkeypatch.setattr(joint_learning, "flush", flushing)
     conversation = conversation_names.find_or_create(user=alice, reference="long")
     for number in range(6):
         said = "I am allergic to peanuts." if number == 0 else f"Remark {number}."

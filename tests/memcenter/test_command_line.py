@@ -14,7 +14,7 @@ from django.conf import LazySettings
 from django.core.management import call_command, get_commands
 from django.db import OperationalError
 
-from foundation import env, places
+from foundation import env, paths
 from memcenter import command_line
 from memcenter.management.commands import serve
 from tests.live import ROOT
@@ -125,15 +125,15 @@ def test_modules_of_the_current_folder_dont_take_the_place_of_ours(tmp_path: Pat
 
 def test_a_checkout_keeps_its_data_beside_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMCENTER_DATA_DIR", raising=False)
-    assert places.data_folder() == ROOT / ".data"
-    assert places.assets_folder() == ROOT
-    assert places.program_name() == "manage.py"
+    assert paths.data_folder() == ROOT / ".data"
+    assert paths.assets_folder() == ROOT
+    assert paths.program_name() == "manage.py"
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A copy without `manage.py`, of a user with an empty home; gives the home."""
-    monkeypatch.setattr(places, "BASE_DIR", tmp_path / "site-packages")
+    monkeypatch.setattr(paths, "BASE_DIR", tmp_path / "site-packages")
     monkeypatch.delenv("MEMCENTER_DATA_DIR", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -141,25 +141,25 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_an_installed_copy_keeps_its_data_in_the_home(installed: Path) -> None:
-    assert places.data_folder() == installed / ".local/share/memcenter"
-    assert places.assets_folder() == installed / "site-packages/memcenter/assets"
-    assert places.program_name() == "memcenter"
+    assert paths.data_folder() == installed / ".local/share/memcenter"
+    assert paths.assets_folder() == installed / "site-packages/memcenter/assets"
+    assert paths.program_name() == "memcenter"
 
 
 def test_the_desktops_data_folder_is_respected_if_it_is_absolute(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
-    assert places.data_folder() == Path("/somewhere/memcenter")
+    assert paths.data_folder() == Path("/somewhere/memcenter")
     monkeypatch.setenv("XDG_DATA_HOME", "here")
-    assert places.data_folder() == installed / ".local/share/memcenter"
+    assert paths.data_folder() == installed / ".local/share/memcenter"
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_named_data_folder_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
     monkeypatch.setenv("MEMCENTER_DATA_DIR", "/named")
-    assert places.data_folder() == Path("/named")
+    assert paths.data_folder() == Path("/named")
 
 
 @pytest.mark.usefixtures("installed")
@@ -173,4 +173,4 @@ def test_a_user_without_a_home_is_told_which_setting_helps(
 
     monkeypatch.setattr("pwd.getpwuid", unknown)
     with pytest.raises(env.BadSetting, match="MEMCENTER_DATA_DIR is missing"):
-        places.data_folder()
+        paths.data_folder()

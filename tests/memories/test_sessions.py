@@ -17,7 +17,7 @@ from memories import language_steps, tasks
 from memories.extraction.message_reading.habits import BundledJointReader
 from memories.extraction.types import Candidate, JointCandidate, JointTurn
 from memories.forgetting import memory_forgets as known
-from memories.learning import quiet_conversations
+from memories.learning import joint_learning
 from memories.models import Memory, MemoryStatus, Source
 from ops.access import as_user
 from ops.accounts import users
@@ -209,7 +209,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
         conversation = conversation_names.find_or_create(user=user, reference="c1")
         say(conversation, *OVERTIME)
     worker.drain()
-    real = quiet_conversations._learn
+    real = joint_learning._learn
     calls: list[int] = []
 
     def deadly(*args: object) -> object:
@@ -218,7 +218,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             raise Kill
         return real(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(quiet_conversations, "_learn", deadly)
+    monkeypatch.setattr(joint_learning, "_learn", deadly)
     with pytest.raises(Kill):
         falls_quiet(conversation)
     revive(monkeypatch)
@@ -265,7 +265,7 @@ def test_nothing_leaves_the_window_before_it_is_learned_from(
         name = "model"
 
         def read(self, turns: object) -> object:
-            raise quiet_conversations.NotLearnedYet
+            raise joint_learning.NotLearnedYet
 
     monkeypatch.setattr(language_steps, "joint_reader", Down)
     say(conversation, *TRIP, "I like tea.", "Nice day.")

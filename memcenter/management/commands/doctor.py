@@ -20,7 +20,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 from redis import RedisError
 
-from foundation import env, places
+from foundation import env, paths
 from foundation.embedded.databases import Instance
 from foundation.embedded.folder import DataFolder, EmbeddedError, FolderBusy, plain_errors
 from foundation.embedded.supervisor import Address
@@ -226,7 +226,7 @@ def _examine_own_port(address: Address, where: str) -> Finding:
 def _advice_about_port(code: int | None, address: Address) -> str:
     if code == errno.EADDRNOTAVAIL:
         return "Set MEMCENTER_HOST to an address of this machine, or leave it out."
-    start = "make up" if places.is_checkout() else "memcenter up"
+    start = "make up" if paths.is_checkout() else "memcenter up"
     another = f"another port: PORT={_free_port_after(address)} {start}"
     if code == errno.EADDRINUSE:
         return f"Stop that program, or take {another}"

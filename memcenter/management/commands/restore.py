@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
-from foundation import places
+from foundation import paths
 from foundation.embedded import backup
 from foundation.embedded.backup import configured_instance, migrate_if_needed
 from foundation.embedded.folder import DataFolder, FolderBusy
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             self.stdout.write(_take_key(where.data, manifest["secret_key"]))
         self.stdout.write(f"restored what was there at {manifest['made_at']}")
         self.stdout.write(
-            f"Nothing is sent to webhooks until you run: {places.program_name()} resumedeliveries"
+            f"Nothing is sent to webhooks until you run: {paths.program_name()} resumedeliveries"
         )
 
 

@@ -16,7 +16,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import OperationalError, connection, connections
 from django.urls import get_resolver
 
-from foundation import env, places
+from foundation import env, paths
 from foundation.embedded.backup import migrate_if_needed
 from foundation.embedded.databases import Instance
 from foundation.embedded.folder import DataFolder, EmbeddedError, plain_errors
@@ -75,7 +75,7 @@ class Command(BaseCommand):
             sys.exit(str(error))
         except OperationalError as error:  # a full disk, for example
             first = str(error).strip().splitlines()[0]
-            doctor = f"`{places.program_name()} doctor` says what to do."
+            doctor = f"`{paths.program_name()} doctor` says what to do."
             sys.exit(f"PostgreSQL fails ({first}). {doctor}")
 
     def _say(self, text: str) -> None:
