@@ -12,7 +12,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from conversations.models import Turn
-from memories.extraction.types import Known, Verdict
+from memories.extraction.types import KnownMemory, Verdict
 from memories.indexing import earlier_texts
 from memories.models import Arbitration, Memory, MemoryStatus, MemoryVersion, Origin, TargetKind
 from ops import audit_log
@@ -102,7 +102,7 @@ def new_log_entry(
     turn: Turn | None = None,
     memory: Memory | None = None,
     target: Memory | None = None,
-    known: Known | None = None,
+    known: KnownMemory | None = None,
 ) -> Arbitration:
     """Return an unsaved log entry of a verdict.
 

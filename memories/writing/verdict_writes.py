@@ -191,13 +191,15 @@ def propose_replacement(
     No arbiter is asked, because the caller knows which memory the text is about. `of` is None if
     that memory no longer exists.
     """
-    known: list[Known] = []
+    known: list[KnownMemory] = []
     decision = Decision(Verdict.ADD)
     if of is not None:
         stored = search_index.stored_vector(of)
         similarity = 0.0 if stored is None else min(1.0, max(0.0, float(near @ stored)))
         known = [
-            Known(of.public_id, of.kind, of.content, similarity, status=of.status, origin=of.origin)
+            KnownMemory(
+                of.public_id, of.kind, of.content, similarity, status=of.status, origin=of.origin
+            )
         ]
         decision = Decision(Verdict.REVIEW, of.public_id)
     arbitrated = Arbitrated(model_revision.candidate_of(draft), known, decision, "rule")

@@ -10,14 +10,14 @@ from conversations.models import Conversation
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps
-from memories.extraction.types import Decision, Extraction, Known, Verdict
+from memories.extraction.types import Decision, Extraction, KnownMemory, Verdict
 from memories.forgetting import memory_forgets
 from memories.indexing import search_index
 from memories.learning import turn_learning
 from memories.models import Arbitration, Memory, MemoryStatus, MemoryVersion, Origin
 from memories.writing import model_revision, verdict_effects, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.model_revision import Written
+from memories.writing.model_revision import RevisionInput
 from memories.writing.verdict_writes import Arbitrated
 from ops.access import as_user
 from ops.accounts import users
@@ -35,12 +35,17 @@ pytestmark = pytest.mark.django_db
 OLD, NEW = "Lives in Leeds", "Lives in York"
 
 
-def met(memory: Memory) -> Known:
-    return Known(memory.public_id, memory.kind, memory.content, 0.9, origin=memory.origin)
+def met(memory: Memory) -> KnownMemory:
+    return KnownMemory(memory.public_id, memory.kind, memory.content, 0.9, origin=memory.origin)
 
 
 def applied(
-    target: Memory, verdict: Verdict, *, origin: Origin, known: Known | None = None, **found: Any
+    target: Memory,
+    verdict: Verdict,
+    *,
+    origin: Origin,
+    known: KnownMemory | None = None,
+    **found: Any,
 ) -> Memory:
     """The outcome of a verdict on the new text, which was compared with the memory."""
     decision = Decision(verdict, target.public_id)
@@ -152,7 +157,7 @@ def test_nothing_is_revised_that_the_person_has_settled_meanwhile(
     first, second = both
     revise = model_revision.revise
 
-    def later(run: Run, user: User, written: Written, decision: Decision) -> bool:
+    def later(run: Run, user: User, written: RevisionInput, decision: Decision) -> bool:
         if written.memory == second:
             meanwhile(alice, second)
         return revise(run, user, written, decision)
