@@ -128,6 +128,12 @@ def heads(reader: Path, encoder: list[Path], share: float) -> list[Step]:
             [second],
         ),
         Step(
+            "referent_head",
+            (PRODUCT, "-m", "training.referents", *into),
+            [*encoder, DATA / "messages"],
+            [reader / "referent_head.npz"],
+        ),
+        Step(
             "meant_head",
             (PRODUCT, "bench/forget_weights.py", "--write", *into),
             [*encoder, requests],

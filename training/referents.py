@@ -1,13 +1,12 @@
 """Fit the small network that finds whom a third-person pronoun means.
 
-    .venv-train/bin/python -m training.referents [--folder .training] [--report]
+    .venv/bin/python -m training.referents [--folder .training/reader] [--report]
 
 The labelled memories have the person in brackets: "she [my nan] is 84". Where these words stand
 before the pronoun, or in one of the messages before, their tokens are the answer. `--report` prints
 for each language how often the most probable words are right, with networks that haven't seen the
-voice. Otherwise one network is fitted to all rows and written to `referent_head.npz` in
-`.training/reader`. It takes three minutes on one core, nearly all of it for the states. Only numpy
-is needed, so the environment of the product is enough.
+voice. Otherwise one head is fitted to all rows and written to `referent_head.npz`. It takes three
+minutes on one core.
 """
 
 import argparse
@@ -23,11 +22,10 @@ from numpy.typing import NDArray
 
 from memories.extraction.wording.people import pronoun_in
 from memories.reader import inputs
-from memories.reader.reading import Model
+from memories.reader.reading import Encoder
 from memories.reader.referents import FEATURES, Candidates, ReferentHead
-from training.labels import Row, Span, read_messages
+from training.labels import DATA, Row, Span, files, is_drawn, read_messages
 
-DATA = Path(__file__).parent / "data" / "messages"
 _FOLDS = 5
 _RANK, _PASSES, _BATCH, _RATE, _DECAY, _DROP = 48, 12, 16, 2e-3, 0.3, 0.4
 _NETWORKS = 3  # whose scores are averaged, by joining their forms
@@ -49,23 +47,25 @@ class Example:
 def main() -> None:
     """Print figures about unseen voices, or write the network."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--folder", type=Path, default=Path(".training"))
+    parser.add_argument("--folder", type=Path, default=Path(".training/reader"))
+    parser.add_argument("--share", type=float, default=1.0, help="of the messages, for a trial")
     parser.add_argument("--report", action="store_true")
     wanted = parser.parse_args()
-    examples = list(_examples(read_messages(DATA), Model()))
+    rows = [
+        row for row in read_messages(files(DATA / "messages")) if is_drawn(row.text, wanted.share)
+    ]
+    examples = list(_examples(rows, Encoder(wanted.folder)))
     if wanted.report:
         _report(examples)
     else:
-        folder = wanted.folder / "reader"
-        folder.mkdir(parents=True, exist_ok=True)
-        fitted(examples).save(folder)
+        fitted(examples).save(wanted.folder)
 
 
-def _examples(rows: Sequence[Row], model: Model) -> Iterator[Example]:
+def _examples(rows: Sequence[Row], encoder: Encoder) -> Iterator[Example]:
     for row in rows:
         for span in row.spans:
             if place := _pronoun(row, span):
-                yield from _example(row, span, *place, model=model)
+                yield from _example(row, span, *place, encoder=encoder)
 
 
 def _pronoun(row: Row, span: Span) -> tuple[int, int] | None:
@@ -76,16 +76,16 @@ def _pronoun(row: Row, span: Span) -> tuple[int, int] | None:
     return span.start + start, span.start + end
 
 
-def _example(row: Row, span: Span, start: int, end: int, *, model: Model) -> Iterator[Example]:
+def _example(row: Row, span: Span, start: int, end: int, *, encoder: Encoder) -> Iterator[Example]:
     quote = re.escape(row.text[span.start : end])
     found = re.match(rf"{quote}\s?\[([^\]]*)\]", span.memory)
     is_nobody = "[" not in span.memory and start == span.start
     if not found and not is_nobody:
         return
     window = inputs.build_referent_input(
-        model.tokenizer, row.text, end, before=row.before, assistant=row.assistant
+        encoder.tokenizer, row.text, end, before=row.before, assistant=row.assistant
     )
-    candidates = Candidates.of(window, model.token_states(window), start, end)
+    candidates = Candidates.of(window, encoder.token_states(window), start, end)
     texts = [row.text[:start], row.assistant, *row.before]
     right = _places(found[1], texts, candidates.spans) if found else []
     if right or is_nobody:

@@ -25,7 +25,7 @@ _WITHHELD = [
     ("", "No"), ("off", "Memory Off"), ("asked", "Asked"), ("forgotten", "Forgotten"),
     ("people", "Many People"),
 ]
-_TOLD = [("", "To Us"), ("dated", "Dated"), ("undated", "Undated")]
+_TOLD = [("", "Received"), ("dated", "Dated"), ("undated", "Undated")]
 _RATINGS = [("positive", "good"), ("negative", "bad"), ("very_negative", "very bad")]
 _MANAGERS = [("objects", models.Manager()), ("everything", models.Manager())]
 

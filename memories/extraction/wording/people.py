@@ -124,8 +124,6 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
         people = [*people_in(text, language)]
         if pronoun == "s":
             people += _two_names(text)
-        elif language == "zh" and pronoun in ("f", "m"):
-            people = _with_chinese_names(text, people)
         elif language in ("en", "es", "fr") and pronoun != "p" and number < most:
             people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
         if language == "en" and pronoun in ("f", "m") and not number:
