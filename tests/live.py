@@ -46,7 +46,7 @@ user = users.register(username={username!r}, password={password!r}, language={la
 request = RequestFactory().get("/", headers={{"user-agent": "A browser"}})
 request.user = user
 request.session = SessionStore()
-sign_in.begin(request, user)
+sign_in.begin_session(request, user)
 request.session.save()
 print(request.session.session_key)
 """
