@@ -1,4 +1,4 @@
-"""Code that tests and benches hand to another process as text imports only what exists.
+"""Code that tests and benches hand to another process as text uses only what exists.
 
 The type checker and the import sorter do not read strings: a module that moves leaves them behind.
 """
@@ -27,6 +27,19 @@ def test_every_name_imported_by_code_in_a_string_exists() -> None:
     ] == []
 
 
+def test_everything_that_code_in_a_string_uses_of_a_module_exists() -> None:
+    used = {
+        (path, f"{module}.{name}", attribute)
+        for path, text in _texts()
+        for module, names in _IMPORT.findall(text)
+        for name in (one.strip() for one in names.split(","))
+        for attribute in re.findall(rf"(?<![.\w]){name}\.(\w+)", text)
+        if util.find_spec(module) and _is_module(f"{module}.{name}")
+    }
+    assert len(used) > 30
+    assert [one for one in used if not _is(*one[1:])] == []
+
+
 def test_a_name_that_does_not_exist_is_noticed() -> None:
     assert _is("ops.accounts", "registration")
     assert not _is("ops.accounts", "signin_links")
@@ -34,12 +47,31 @@ def test_a_name_that_does_not_exist_is_noticed() -> None:
 
 
 def _imports() -> Iterator[tuple[Path, str, str]]:
+    for path, text in _texts():
+        for module, names in _IMPORT.findall(text):
+            for name in names.split(","):
+                yield path, module, name.split(" as ")[0].strip()
+
+
+def _texts() -> Iterator[tuple[Path, str]]:
+    """Yield all strings; of one with fields, the text around them."""
     for path in (path for folder in _FOLDERS for path in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                for module, names in _IMPORT.findall(node.value):
-                    for name in names.split(","):
-                        yield path.relative_to(ROOT), module, name.split(" as ")[0].strip()
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            text = "".join(
+                one.value
+                for one in parts
+                if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            )
+            if text:
+                yield path.relative_to(ROOT), text
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _is(module: str, name: str) -> bool:
