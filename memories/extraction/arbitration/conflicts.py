@@ -259,14 +259,21 @@ def _finding_of_other_value(
         return CONTRADICTS if reading.share >= SURE_OF_STRANGERS and not old else BOTH_HOLD
     if matter is TopicOverlap.LITTLE:
         return CONTRADICTS if ends else BOTH_HOLD
+    texts = candidate.content, memory.content
     shared, named = _shared_and_named(candidate, memory)
-    besides = shared - owner_names(candidate.content, memory.content)
-    if not besides and reading.share < _SURE_OF_END:
+    besides = shared - owner_names(*texts)
+    if not besides and reading.share < _SURE_OF_END and not _give_two_school_years(*texts):
         return BOTH_HOLD  # "Theo is 27" holds even though he has left Lyon
     if besides and besides < shared and all(_is_character(word) for word in besides):
         return CONTRADICTS  # 吃 ("eat", "take") is in most memories about meals and pills
     unsure = len(shared) == 1 and (reading.share < _SURE_OF_END or shared <= named)
     return CONTRADICTS if old or (ends and unsure) else None
+
+
+def _give_two_school_years(*texts: str) -> bool:
+    """Return whether each text names one year of school, and these differ: 高二, 高三."""
+    years = [{found[0] for found in PATTERNS["school_year"].finditer(text)} for text in texts]
+    return all(len(one) == 1 for one in years) and years[0] != years[1]
 
 
 def _is_character(word: str) -> bool:

@@ -25,6 +25,7 @@ from memories.extraction.wording.people import (
 )
 
 _SELF = re.compile(r"(?i)\b(?:i|im|ive|i['’](?:m|ve|d|ll)|my|mine|me|we|our|us)\b|我|咱|俺")
+_LATIN_NAME = re.compile(r"阿?[A-Za-z]{2,12}")  # a name in a Chinese text: 我男朋友阿Ken
 _BEGINNING = re.compile(r"^(?:\S{0,3}|\S+\s+|\[)$")  # text that may precede the owner
 # In 带爸去医院 ("take Dad to hospital"), the person after the verb isn't the one who does it.
 _OBJECT_OF = re.compile(r"[带给帮送接陪找替教请约]我?$")
@@ -162,7 +163,9 @@ def _owner(text: str, texts: tuple[str, str]) -> Owner:
         named = next(iter(people_in(meant, language)), Person(0, ""))
         return Owner(False, True, _terms(meant), named.relation, named.gender, mentions=True)
     if who and person_at <= self_at:
-        names = _terms(f"{who.name} {who.relation}")
+        after = text[who.start + len(who.words) :]
+        called = _LATIN_NAME.match(after) if language == "zh" else None
+        names = _terms(f"{who.name or (called[0] if called else '')} {who.relation}")
         is_self = _WITH_SELF.search(text) is not None
         return Owner(is_self, True, names, who.relation, who.gender, mentions)
     return Owner(is_self=own is not None, mentions=mentions)

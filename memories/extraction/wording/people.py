@@ -335,7 +335,8 @@ def named_person(
             and _names_its_subject(text[:start])
         )
         if gender in ("p", "s"):
-            who = "" if is_named else _antecedent(earlier, gender, language)
+            nearby = earlier[:1] if gender == "p" else earlier  # "it" rarely means a pet
+            who = "" if is_named else _antecedent(nearby, gender, language)
         else:
             who = "" if is_named else whom(start, end, gender)
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []

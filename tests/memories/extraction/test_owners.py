@@ -34,6 +34,8 @@ SWIM, THEO = "now i just swim", "theo does swimming sat mornings"
         ("mia and jake quit football", "jake and mia play football", Ownership.SAME),
         ("[我]老公不去健身房了", "我和老公都在健身房锻炼", Ownership.UNSURE),
         ("朵朵不学琴了", "豆豆和朵朵都在学琴", Ownership.UNSURE),
+        ("[我]跟阿Ken分了", "[我]男朋友阿Ken", Ownership.SAME),
+        ("[我]跟Miya合租", "[我]男朋友阿Ken", Ownership.OTHER),
     ],
 )
 def test_the_owner_is_whoever_a_statement_mentions_first(
@@ -69,3 +71,18 @@ def test_a_name_alone_is_no_common_matter(reads: str) -> None:
     assert decide(test, school, reads=reads, share=0.94).verdict is Verdict.KEEP_BOTH
     older = decide("theo is 8", known("theo is 7", similarity=0.2), reads=reads)
     assert older.verdict in (Verdict.REPLACE, Verdict.REVIEW)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "verdict"),
+    [
+        ("我弟都高三了", "我弟阿越高二", Verdict.REPLACE),
+        ("朵朵都三年级了", "朵朵上二年级", Verdict.REPLACE),
+        ("我弟都长胡子了", "我弟阿越高二", Verdict.KEEP_BOTH),
+    ],
+)
+def test_another_year_of_school_takes_the_place_of_the_old_one(
+    new: str, old: str, verdict: Verdict
+) -> None:
+    right = candidate(new, corrects=True)
+    assert decide(right, known(old), reads="newer", share=0.78).verdict is verdict
