@@ -127,7 +127,7 @@ def test_where_somebody_holds_a_row_the_turn_is_learned_from_alone(
     def held(*given: object, **named: object) -> None:
         raise OperationalError
 
-    monkeypatch.setattr(turn_batches, "_apply", held)
+    monkeypatch.setattr(turn_batches, "_learn_drafts", held)
     worker.drain(limit=1)
     states = [one.status for one in operations()]
     assert states == [Status.SUCCEEDED, Status.PENDING, Status.PENDING]
