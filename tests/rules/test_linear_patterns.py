@@ -22,7 +22,7 @@ PATTERNS = commands._P
 
 # Patterns that only show when they run, by their function, and why they can do no harm.
 MADE_WHEN_RUN = {
-    "conversations.pages.conversation_list:_place": "escaped words of at most 200 characters",
+    "conversations.pages.conversation_list:_excerpt": "escaped words of at most 200 characters",
     "foundation.text.richtext:_family": "the module holds what it makes, and is looked into",
     "memories.extraction.chat_model.model_calls:_list_of": "it puts in a name of ours",
     "memories.extraction.chat_model.model_calls:text_of": "it puts in a name of ours",

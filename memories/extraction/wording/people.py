@@ -251,7 +251,7 @@ _SURE = 0.3  # minimum probability of the words for a person that a pronoun refe
 _SURER = 0.45  # the same for words that no form takes for a person
 _MARGIN = 2.0  # how much more probable they must be than other words
 _OWNED = re.compile(r"(?i)\b(?:(?:my|our|ma|mi)\s(?:[\w'’-]+\s){0,2}|(?:me|the)\s)$")
-_WORD_BEFORE, _WORD_AFTER = re.compile(r"[^\W\d_'’-]+$"), re.compile(r"[^\W\d_-]+")
+_WORD_BEFORE, _WORD_AFTER = re.compile(r"(?<![^\W\d_'’-])[^\W\d_'’-]+$"), re.compile(r"[^\W\d_-]+")
 _EDGES = re.compile(r"['’]s$|^[同跟和给給找让讓带帶]|[是的在住说說要也都会會有考发發]$")
 _MENTION = 40  # most characters of the words for a person
 
