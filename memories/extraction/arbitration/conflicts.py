@@ -399,6 +399,8 @@ def _may_conflict(candidate: Candidate, memory: KnownMemory, reading: PairRelati
     is_sure = reading.share >= SURE_OF_STRANGERS and memory.similarity >= STRANGERS
     if not shared or not shared <= named or is_sure or changes_part(candidate, memory):
         return True
+    if _give_two_school_years(candidate.content, memory.content):
+        return True
     return differ_in_one_value(Document(candidate.content), Document(memory.content))
 
 

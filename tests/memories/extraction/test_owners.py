@@ -84,5 +84,6 @@ def test_a_name_alone_is_no_common_matter(reads: str) -> None:
 def test_another_year_of_school_takes_the_place_of_the_old_one(
     new: str, old: str, verdict: Verdict
 ) -> None:
-    right = candidate(new, corrects=True)
-    assert decide(right, known(old), reads="newer", share=0.78).verdict is verdict
+    for corrects in (True, False):
+        right = candidate(new, corrects=corrects)
+        assert decide(right, known(old), reads="newer", share=0.78).verdict is verdict
