@@ -327,12 +327,8 @@ class BundledExtractor:
         """
         if any(map(message.flag, NOT_OWN)):
             return ()
-        sentences = [
-            sentence
-            for _, _, sentence in retraction_sentences(
-                masking.mark_covered_secrets(message.covered)
-            )
-        ]
+        covered = masking.mark_covered_secrets(message.covered)
+        sentences = [sentence for _, _, sentence in retraction_sentences(covered)]
         said = [one for one in sentences if PATTERNS["own_statement"].search(one)]
         return tuple(ForgetRequest(one, one, in_words=False) for one in said)
 

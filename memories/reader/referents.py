@@ -26,12 +26,9 @@ Floats = NDArray[np.float32]
 
 
 class Referent(NamedTuple):
-    """Words that a pronoun may refer to: `texts[text][start:end]`, with their probability.
+    """Words that a pronoun may refer to, `text[start:end]`, with their probability."""
 
-    Text 0 is the message, 1 the assistant's message, and 2 to 4 are earlier messages, latest first.
-    """
-
-    text: int
+    text: str
     start: int
     end: int
     probability: float
@@ -41,7 +38,8 @@ class Referent(NamedTuple):
 class Candidates:
     """The tokens before a pronoun.
 
-    `spans` holds the text, start and end of each one. `pronoun` (HIDDEN,) is the mean state of the
+    `spans` holds the text, start and end of each one: text 0 is the message, 1 the assistant's, and
+    2 to 4 are earlier messages, latest first. `pronoun` (HIDDEN,) is the mean state of the
     pronoun's tokens, `states` (candidates, HIDDEN) those of the candidates, and `features`
     (candidates, FEATURES) says where they are.
     """
@@ -101,7 +99,7 @@ class ReferentHead:
     def referents(self, candidates: Candidates, texts: Sequence[str]) -> list[Referent]:
         """Return runs of tokens without spaces to which the pronoun may refer.
 
-        The most probable is the first. `texts` are those of `Referent.text`.
+        The most probable is the first. `texts` are the texts that the candidates' spans number.
         """
         shares = self.probabilities(candidates)[:-1]
         found: list[Referent] = []
@@ -119,12 +117,11 @@ class ReferentHead:
                 first -= 1
             while _are_joined(candidates.spans, last, texts) and shares[last + 1] >= least:
                 last += 1
-            run = range(first, last + 1)
-            taken |= set(run)
-            text, start, _ = candidates.spans[first]
-            end = candidates.spans[last][2]
-            start += len(texts[text][start:end]) - len(texts[text][start:end].lstrip())
-            found.append(Referent(text, start, end, float(shares[run.start : run.stop].sum())))
+            taken |= {*range(first, last + 1)}
+            number, start, _ = candidates.spans[first]
+            text, end = texts[number], candidates.spans[last][2]
+            start = end - len(text[start:end].lstrip())
+            found.append(Referent(text, start, end, float(shares[first : last + 1].sum())))
         return sorted(found, key=lambda one: -one.probability)
 
     def save(self, folder: Path) -> None:

@@ -82,16 +82,11 @@ class HeardMessage:
     def flag(self, name: str) -> bool:
         return self.reading.flags[name] >= FLAG
 
-    def referents(self, start: int, end: int) -> list[tuple[str, int, int, float]]:
-        """Return the words to which the pronoun `covered[start:end]` may refer.
-
-        Each is a text with the start, end and probability of the words, the most probable first.
-        """
-        texts = [self.covered, self.answers, *self.before]
-        found = self.reader.referents(
+    def referents(self, start: int, end: int) -> Sequence[Referent]:
+        """Return the words to which the pronoun `covered[start:end]` may refer."""
+        return self.reader.referents(
             self.covered, start, end, before=self.before, assistant=self.answers
         )
-        return [(texts[one.text], one.start, one.end, one.probability) for one in found]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from memories.extraction.wording.people import PATTERNS as _P
 from memories.extraction.wording.people import (
     Referents,
     end_of,
-    meant,
     named_person,
     names_in,
     nothing_referred_to,
@@ -107,11 +106,7 @@ def own_words(
     added = [(0, carried)] if carried and completes else []
     if not named and not added:
         added = named_person(
-            text,
-            earlier,
-            language=language,
-            whose=whose,
-            whom=lambda at, to, gender: meant(referents(start + at, start + to), gender, language),
+            text, earlier, language=language, whose=whose, referents=referents, at=start
         )
     if not added:
         lead = (

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from foundation.text import segment
+from foundation.text.word_edges import whole_words
 from memories.extraction.pattern_tables import patterns, table
 from memories.extraction.wording.chinese_subjects import leading_name, names, names_subject
+from memories.reader.referents import Referent
 from memories.screening import safe_patterns
 
 PATTERNS = {name: safe_patterns.compile(one) for name, one in patterns("own_words").items()}
@@ -244,24 +246,24 @@ def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
 _PREDICATE = re.compile(r"^(?:就是|也是|是|当|當|做)(?!我)")
 
 
-# Returns, for the start and end of a pronoun in a message, words to which it may refer: a text with
-# the start, end and probability of words in it, the most probable first.
-Referents = Callable[[int, int], Sequence[tuple[str, int, int, float]]]
+# Returns, for the start and end of a pronoun in a message, words to which it may refer, the most
+# probable first.
+Referents = Callable[[int, int], Sequence[Referent]]
 _SURE = 0.3  # minimum probability of the words for a person that a pronoun refers to
 _SURER = 0.45  # the same for words that no form takes for a person
 _MARGIN = 2.0  # how much more probable they must be than other words
 _OWNED = re.compile(r"(?i)\b(?:(?:my|our|ma|mi)\s(?:[\w'’-]+\s){0,2}|(?:me|the)\s)$")
-_WORD_BEFORE, _WORD_AFTER = re.compile(r"(?<![^\W\d_'’-])[^\W\d_'’-]+$"), re.compile(r"[^\W\d_-]+")
 _EDGES = re.compile(r"['’]s$|^[同跟和给給找让讓带帶]|[是的在住说說要也都会會有考发發]$")
+_JOINS = str.maketrans("", "", " '’-")  # signs that names may contain
 _MENTION = 40  # most characters of the words for a person
 
 
-def nothing_referred_to(start: int, end: int) -> Sequence[tuple[str, int, int, float]]:
+def nothing_referred_to(start: int, end: int) -> Sequence[Referent]:
     """Return no words: it is unknown to what any pronoun refers."""
     return ()
 
 
-def meant(referents: Sequence[tuple[str, int, int, float]], pronoun: str, language: str) -> str:
+def _meant(referents: Sequence[Referent], pronoun: str, language: str) -> str:
     """Return the words for the person whom a pronoun probably refers to, or an empty string.
 
     Words that don't fit the pronoun's gender are passed over. If the next words that do fit are
@@ -269,9 +271,11 @@ def meant(referents: Sequence[tuple[str, int, int, float]], pronoun: str, langua
     """
     fitting: list[tuple[str, float]] = []
     for text, start, end, probability in referents:
+        if probability < _SURE:
+            break
         words, gender, is_known = _mention(text, start, end, language)
         fits = gender in (pronoun, "") or (gender == "p" and pronoun != "s")
-        if words and fits and probability >= (_SURE if is_known else _SURER):
+        if words and fits and (is_known or probability >= _SURER):
             fitting.append((words, probability))
     if not fitting:
         return ""
@@ -294,13 +298,12 @@ def _mention(text: str, start: int, end: int, language: str) -> tuple[str, str, 
         if person.start < end and start < person.start + len(person.words):
             return person.words.removeprefix("And "), person.gender, True
     if language not in ("zh", "ja"):
-        start -= len(found[0]) if (found := _WORD_BEFORE.search(text[:start])) else 0
-        end += len(found[0]) if (found := _WORD_AFTER.match(text[end:])) else 0
+        start, end = whole_words(text, start, end, is_letter=str.isalpha, most=_MENTION)
         owned = _OWNED.search(text[max(0, start - _MENTION) : start])
         start -= len(owned[0]) if owned else 0
     words = _EDGES.sub("", text[start:end]).strip(" ,.!?;:，。！？、'’\"“”()（）")
     of_nobody = words.lower() in _NO_SUBJECT or words.lower() in segment.ENGLISH_STOP_WORDS
-    is_name = words.replace(" ", "").replace("'", "").replace("’", "").replace("-", "").isalpha()
+    is_name = words.translate(_JOINS).isalpha()
     if of_nobody or not is_name or len(words) > _MENTION or pronoun_in(words, language)[2]:
         return "", "", False
     relatives = people_in(f"my {words}", language) if language == "en" else ()
@@ -313,14 +316,15 @@ def named_person(
     *,
     language: str,
     whose: str,
-    whom: Callable[[int, int, str], str] = lambda start, end, gender: "",
+    referents: Referents = nothing_referred_to,
+    at: int = 0,
 ) -> list[tuple[int, str]]:
     """Return words in brackets for the person that a statement refers to, and where to insert them.
 
     The result is a list with at most one pair of a position and the words. The position is after
     the first pronoun, or at the start of a statement about a relative whom it doesn't name.
-    `whom(start, end, gender)` returns the words for the person whom the pronoun `text[start:end]`
-    refers to, or an empty string.
+    `referents` finds the words to which a pronoun of the message may refer; the statement begins
+    `at` this position of the message.
     """
     cjk = language in ("zh", "ja")
     # "Is a teacher" in Chinese says what somebody is, not who.
@@ -338,7 +342,7 @@ def named_person(
             nearby = earlier[:1] if gender == "p" else earlier  # "it" rarely means a pet
             who = "" if is_named else _antecedent(nearby, gender, language)
         else:
-            who = "" if is_named else whom(start, end, gender)
+            who = "" if is_named else _meant(referents(at + start, at + end), gender, language)
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if (
         whose != "related"

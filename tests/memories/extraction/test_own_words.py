@@ -41,14 +41,10 @@ def kept(
         spoken_at=SPOKEN,
         language=language,
         whose=whose,
-        referents=partial(_referents, [message, assistant, *reversed(before)]),
+        referents=partial(
+            reader().referents, message, before=[*reversed(before)], assistant=assistant
+        ),
     )
-
-
-def _referents(texts: list[str], start: int, end: int) -> list[tuple[str, int, int, float]]:
-    text, assistant, *before = texts
-    found = reader().referents(text, start, end, before=before, assistant=assistant)
-    return [(texts[one.text], *one[1:]) for one in found]
 
 
 @pytest.mark.parametrize(
