@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conversations import selectors
@@ -225,20 +225,6 @@ def show_in_transaction(
 ) -> HttpResponse:
     with own_transaction(request):
         return show(request, found, **rest)
-
-
-# Messages of services about a person's input, listed here for translation.
-_SAID_BY_SERVICES = (
-    gettext_noop("The text must not contain NUL characters."),
-    gettext_noop("This conversation doesn’t exist."),
-    gettext_noop("Everything about this user is being forgotten. Try again when that is done."),
-    gettext_noop("An answer in this conversation is already in progress."),
-    gettext_noop("Something newer has been said since. Reload the page to see it."),
-    gettext_noop("This message isn’t here any more. Reload the page to see what is."),
-    gettext_noop("There’s no message to answer here."),
-    gettext_noop("It has changed since then. Its history shows every version."),
-    gettext_noop("The earlier text was forgotten, so it can’t be restored."),
-)
 
 
 class MessageForm(forms.Form):

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -120,47 +120,6 @@ def _deletion_context(user: User, layer: str) -> dict[str, Any]:
         "confirm": _("Delete"),
         "cancel_href": reverse("data_management"),
     }
-
-
-# Messages of parsers and services, listed here for translation.
-SAID = (
-    gettext_noop("not valid JSON in UTF-8"),
-    gettext_noop("not a JSON object"),
-    gettext_noop("not a JSON list"),
-    gettext_noop("the message has no text"),
-    gettext_noop("the text contains characters that can’t be stored"),
-    gettext_noop("an id is empty, too long or holds control characters"),
-    gettext_noop("the id of the message is used twice in its conversation"),
-    gettext_noop("the time can’t be read"),
-    gettext_noop("the time zone is unknown"),
-    gettext_noop("the date can’t be read"),
-    gettext_noop("the role is neither user nor assistant"),
-    gettext_noop("the kind of conversation is neither main nor group"),
-    gettext_noop("the speaker isn’t one of the two people talking"),
-    gettext_noop("the person has no name"),
-    gettext_noop("nothing in it can be imported"),
-    gettext_noop("this line isn’t a memory"),
-    gettext_noop("it is damaged"),
-    gettext_noop("it contains too many files"),
-    gettext_noop("it’s protected by a password"),
-    gettext_noop("it contains links or names that point outside the zip"),
-    gettext_noop("its compression isn’t supported"),
-    gettext_noop("it contains the file to import more than once"),
-    gettext_noop("it contains another zip; unpack that first"),
-    gettext_noop("it contains neither memory-center.json nor conversations.json"),
-    gettext_noop("it’s far too large once unpacked"),
-    gettext_noop("The file is nested too deep to be read."),
-    gettext_noop("The file is empty."),
-    gettext_noop("The file was erased; please choose it again."),
-    gettext_noop("The file is not in UTF-8; save it in UTF-8 first."),
-    gettext_noop(
-        "The file is in none of the formats that can be imported. A list of memories works too: "
-        "one in each line, beginning with “- ”."
-    ),
-    gettext_noop("This is not a text file. An export or a text file can be imported."),
-    gettext_noop("The export was made by another version and can’t be read."),
-    gettext_noop("The export is cut off: its end is missing."),
-)
 
 
 @sensitive_post_parameters("password")

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.db.models import Max, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from foundation.database import cascades, statements
 from foundation.errors import Invalid
@@ -158,7 +159,7 @@ def _checked(text: str, source: str) -> str:
     if not text.strip():
         problems["text"] = ["The text must not be empty."]
     elif len(text) > settings.MAX_MEMORY_CHARS:
-        problems["text"] = ["The text is longer than allowed here."]
+        problems["text"] = [gettext_noop("The text is longer than allowed here.")]
     elif "\x00" in text:
         problems["text"] = ["The text must not contain NUL characters."]
     if len(source) > MAX_SOURCE:

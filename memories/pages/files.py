@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -298,15 +298,6 @@ def _who(actor: str) -> str:
         "disk": pgettext("who changed a file", "in its copy"),
     }
     return words.get(actor, pgettext("who changed a file", "from your memories"))
-
-
-_SAID_BY_SERVICES = (
-    gettext_noop("A path must not contain control characters or invisible ones."),
-    gettext_noop("A name in a path must not begin with a dot."),
-    gettext_noop("A name in a path must not begin or end with a space."),
-    gettext_noop("The text must not contain NUL characters."),
-    gettext_noop("The text is longer than allowed here."),
-)
 
 
 class FileText(forms.Form):

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator, format_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from foundation.errors import ApplicationError, NotFound
@@ -201,17 +201,6 @@ def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
         return render_page(request, template, shown, status=status)
 
 
-# Messages of services about a user's input, listed here for translation.
-_SAID_BY_SERVICES = (
-    gettext_noop("This looks like a secret, and secrets are not remembered."),
-    gettext_noop("Long-term memory is turned off for this user."),
-    gettext_noop("Everything about this user is being forgotten. Try again when that is done."),
-    gettext_noop("This memory is waiting for your review or is outdated; decide on it first."),
-    gettext_noop("This version was forgotten and can’t be restored."),
-    gettext_noop("This version doesn’t exist."),
-    gettext_noop("This memory was changed meanwhile; preview the changes again."),
-    gettext_noop("This is too large."),
-)
 DAYS = (
     ("", gettext_lazy("any time")),
     ("7", gettext_lazy("last 7 days")),

@@ -356,9 +356,9 @@ def _problem_with_setting(name: str, value: object) -> str:
         return "" if value in known else "Must be one of: en, zh-hans."
     if name == "timezone":
         known = zoneinfo.available_timezones()
-        return "" if value in known else "Must be a time zone such as Asia/Shanghai."
+        return "" if value in known else gettext_noop("Must be a time zone such as Asia/Shanghai.")
     if name == "theme":
-        return "" if value in Theme.values else "Must be auto, light or dark."
+        return "" if value in Theme.values else gettext_noop("Must be auto, light or dark.")
     return "This setting doesn’t exist."
 
 

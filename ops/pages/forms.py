@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from foundation.errors import ApplicationError
@@ -38,13 +38,6 @@ _LOGIN_NAME = {
     "spellcheck": "false",
     "autofocus": True,
 }
-
-
-# Messages of services about settings, listed here for translation.
-_SAID_BY_SERVICES = (
-    gettext_noop("Must be a time zone such as Asia/Shanghai."),
-    gettext_noop("Must be auto, light or dark."),
-)
 
 
 class ServiceForm(forms.Form):
