@@ -235,7 +235,7 @@ class OperationAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("last error"))
     def error(self, operation: Operation) -> str:
-        return error_words(operation.last_error) if operation.last_error else ""
+        return error_words(operation.last_error)
 
     @admin.action(permissions=["act"], description=gettext_lazy("Try failed ones again"))
     def retry(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import Any, Concatenate, ParamSpec, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_required
@@ -25,6 +25,7 @@ from ops.accounts import sign_ins, users
 from ops.models import User, UserSettings
 
 ViewArgs = ParamSpec("ViewArgs")
+View: TypeAlias = Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]
 # Session keys, set after sign-in.
 SEEN = "seen_at"
 SIGNED_IN_AT = "signed_in_at"
@@ -32,9 +33,7 @@ FRESH_SECONDS = 10 * 60
 _SEEN_SECONDS = 10 * 60
 
 
-def personal_page(
-    view: Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]:
+def personal_page(view: View[ViewArgs]) -> View[ViewArgs]:
     """Require sign-in for a page, forbid caching it, and turn `NotFound` into a 404.
 
     A request from htmx without a session gets a 401, since htmx would insert the sign-in page into
@@ -57,7 +56,7 @@ def personal_page(
         return response
 
     for_members = login_required(view)
-    return cast("Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]", guarded)
+    return cast("View[ViewArgs]", guarded)
 
 
 def _note_presence(request: HttpRequest) -> None:
@@ -130,6 +129,11 @@ def remember_settings(request: HttpRequest, own: UserSettings) -> None:
 def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
     """Open a transaction for the signed-in person. For a POST, take the person's lock as well."""
     return as_user(person(request), changing=request.method == "POST")
+
+
+def form_data(request: HttpRequest) -> QueryDict | None:
+    """Return the submitted data for a form, or None if the form is shown for the first time."""
+    return request.POST if request.method == "POST" else None
 
 
 def field_of(given: QueryDict, name: str) -> str:

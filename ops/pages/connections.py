@@ -20,8 +20,8 @@ from foundation.errors import Conflict, Invalid, NotFound
 from ops import webhooks
 from ops.access import as_system
 from ops.accounts import keys, users
-from ops.models import ApiKey, Delivery, Role, User, Webhook
-from ops.pages.base import own_transaction, person, personal_page, render_page
+from ops.models import ApiKey, Delivery, Role, User
+from ops.pages.base import form_data, own_transaction, person, personal_page, render_page
 from ops.pages.forms import KeyForm, scope_words
 from ops.queue import webhook_events
 from ops.queue.webhook_events import TEST, Event
@@ -43,12 +43,10 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
         webhooks.check_address(address)
         with own_transaction(request):
             webhooks.create(user=person(request), url=address, events=told)
-    except Invalid as error:
+    except (Invalid, Conflict) as error:
         why = [text for texts in error.fields.values() for text in texts] or [error.message]
         problem = " ".join(_(text) for text in why)
         return _show_webhooks(request, typed=address, ticked=told, problem=problem)
-    except Conflict as error:
-        return _show_webhooks(request, typed=address, ticked=told, problem=_(error.message))
     messages.success(request, _("The address is now notified."))
     return redirect("webhook_list")
 
@@ -57,8 +55,19 @@ def _show_webhooks(
     request: HttpRequest, *, typed: str = "", ticked: Sequence[str] | None = None, problem: str = ""
 ) -> HttpResponse:
     with own_transaction(request):
+        rows = list(webhooks.list_webhooks(person(request)).order_by("pk"))
+        log: dict[int, list[tuple[str, Delivery]]] = {row.pk: [] for row in rows}
+        for delivery in webhooks.last_of(rows, count=_LAST_DELIVERIES):
+            log[delivery.webhook_id].append((_event_in_words(delivery.event), delivery))
         context = {
-            "hooks": _shown_webhooks(person(request)),
+            "hooks": [
+                {
+                    "webhook": row,
+                    "told_when": [_event_in_words(event) for event in row.events],
+                    "last": log[row.pk],
+                }
+                for row in rows
+            ],
             "events": list(Event),
             "typed": typed,
             "ticked": Event.values if ticked is None else ticked,
@@ -68,21 +77,6 @@ def _show_webhooks(
         }
         status = 422 if problem else 200
         return render(request, "ops/webhook_list.html", context, status=status)
-
-
-def _shown_webhooks(user: User) -> list[dict[str, Any]]:
-    rows = list(webhooks.list_webhooks(user).order_by("pk"))
-    log: dict[int, list[tuple[str, Delivery]]] = {row.pk: [] for row in rows}
-    for delivery in webhooks.last_of(rows, count=_LAST_DELIVERIES):
-        log[delivery.webhook_id].append((_event_in_words(delivery.event), delivery))
-    return [
-        {
-            "webhook": row,
-            "told_when": [_event_in_words(event) for event in row.events],
-            "last": log[row.pk],
-        }
-        for row in rows
-    ]
 
 
 def _event_in_words(name: str) -> str:
@@ -122,55 +116,49 @@ def webhook_remove(request: HttpRequest, webhook_id: str) -> HttpResponse:
     with own_transaction(request):
         webhook = webhooks.find(webhook_id, user=person(request))
         if request.method != "POST":
-            return render_page(request, "ops/confirm.html", _webhook_confirmation(webhook))
+            count = webhooks.log_of(webhook).count()
+            log = ngettext("the record of %(n)d message", "the record of %(n)d messages", count)
+            goes = [
+                _("the address %(url)s") % {"url": webhook.url},
+                _("the secret that signs its messages"),
+                *([log % {"n": count}] if count else []),
+            ]
+            context = {
+                "action": reverse("webhook_remove", args=[webhook.public_id]),
+                "title": _("Stop notifying this address?"),
+                "text": _(
+                    "Nothing will be sent to it any more. If you add it again, it gets a new"
+                    " secret."
+                ),
+                "goes": goes,
+                "stays": [_("your memories, and everything already sent to the address")],
+                "confirm": _("Remove"),
+                "cancel_href": reverse("webhook_list"),
+            }
+            return render_page(request, "ops/confirm.html", context)
         webhooks.remove(webhook)
     messages.success(request, _("The address is no longer notified."))
     return redirect("webhook_list")
 
 
-def _webhook_confirmation(webhook: Webhook) -> dict[str, Any]:
-    count = webhooks.log_of(webhook).count()
-    log = ngettext("the record of %(n)d message", "the record of %(n)d messages", count)
-    goes = [
-        _("the address %(url)s") % {"url": webhook.url},
-        _("the secret that signs its messages"),
-        *([log % {"n": count}] if count else []),
-    ]
-    return {
-        "action": reverse("webhook_remove", args=[webhook.public_id]),
-        "title": _("Stop notifying this address?"),
-        "text": _(
-            "Nothing will be sent to it any more. If you add it again, it gets a new secret."
-        ),
-        "goes": goes,
-        "stays": [_("your memories, and everything already sent to the address")],
-        "confirm": _("Remove"),
-        "cancel_href": reverse("webhook_list"),
-    }
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def api_keys(request: HttpRequest) -> HttpResponse:
-    if request.method != "POST":
-        return _show_keys(request, KeyForm())
     once = request.POST.get("once", "")
     if once and once in request.session.get(_SENT, []):
         return redirect("api_keys")  # the form was sent again, for example by a reload
-    form = KeyForm(request.POST)
+    form = KeyForm(form_data(request))
     if not form.is_valid():
-        return _show_keys(request, form, status=422)
-    try:
-        with own_transaction(request):
-            _key, text = keys.create(
-                user=person(request),
-                name=form.cleaned_data["name"],
-                scopes=form.cleaned_data["scopes"],
-                expires_at=form.expires_at(),
-            )
-    except Invalid as error:
-        form.refuse(error)
-        return _show_keys(request, form, status=422)
+        return _show_keys(request, form)
+    with form.refusing(), own_transaction(request):
+        _key, text = keys.create(
+            user=person(request),
+            name=form.cleaned_data["name"],
+            scopes=form.cleaned_data["scopes"],
+            expires_at=form.expires_at(),
+        )
+    if form.errors:
+        return _show_keys(request, form)
     request.session[_SENT] = [*request.session.get(_SENT, []), once[:_LONGEST_ONCE]][-_SENT_KEPT:]
     # Show the key in this response only; storing it for another page would leak it.
     return _show_keys(request, KeyForm(), made=text)
@@ -220,21 +208,21 @@ def key_confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:
     }
 
 
-def _show_keys(
-    request: HttpRequest, form: KeyForm, *, made: str = "", status: int = 200
-) -> HttpResponse:
-    of_installation = _installation_keys(request)
+def _show_keys(request: HttpRequest, form: KeyForm, *, made: str = "") -> HttpResponse:
+    of_installation = []
+    if _is_owner(request):
+        with as_system():
+            of_installation = key_rows(None, _revoke_address)
     with own_transaction(request):
-        shown = key_rows(person(request), _revoke_address)
         context = {
             "form": form,
-            "keys": shown,
+            "keys": key_rows(person(request), _revoke_address),
             "installation_keys": of_installation,
             "made": made,
             "once": secrets.token_urlsafe(9),
             "section": "settings",
         }
-        return render(request, "ops/key_list.html", context, status=status)
+        return render(request, "ops/key_list.html", context, status=form.status)
 
 
 def _revoke_address(key: ApiKey) -> str:
@@ -245,13 +233,6 @@ def _is_owner(request: HttpRequest) -> bool:
     return users.role_of(person(request)) is Role.OWNER
 
 
-def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
-    if not _is_owner(request):
-        return []
-    with as_system():
-        return key_rows(None, _revoke_address)
-
-
 def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[str, Any]]:
     """Return the API keys of a person, or the keys that belong to no person if `user` is None.
 
@@ -259,15 +240,14 @@ def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[st
     returns the address of the form that revokes a key.
     """
     newest = (F("revoked_at").asc(nulls_first=True), "-created_at", "-pk")
-    return [_shown_key(key, revoke) for key in keys.keys_of(user).order_by(*newest)[:_KEYS_SHOWN]]
-
-
-def _shown_key(key: ApiKey, revoke: Callable[[ApiKey], str]) -> dict[str, Any]:
-    expired = key.expires_at is not None and key.expires_at <= timezone.now()
-    return {
-        "key": key,
-        "name": key_name(key),
-        "scopes": scope_words(key.scopes),
-        "is_alive": key.revoked_at is None and not expired,
-        "revoke": revoke(key) if key.revoked_at is None else "",
-    }
+    now = timezone.now()
+    return [
+        {
+            "key": key,
+            "name": key_name(key),
+            "scopes": scope_words(key.scopes),
+            "is_alive": not key.revoked_at and (key.expires_at is None or key.expires_at > now),
+            "revoke": revoke(key) if key.revoked_at is None else "",
+        }
+        for key in keys.keys_of(user).order_by(*newest)[:_KEYS_SHOWN]
+    ]

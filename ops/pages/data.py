@@ -30,7 +30,6 @@ _RECEIPTS = 10  # shown until the person asks for all
 _ALL_RECEIPTS = 1_000
 _TRANSFERS_SHOWN = 5
 _LISTED = 50
-_MOVING = (Status.PENDING, Status.RUNNING)
 _STEPS = {
     "export": gettext_lazy("Writing"),
     "read": gettext_lazy("Reading the file"),
@@ -53,18 +52,15 @@ def data_management(request: HttpRequest) -> HttpResponse:
         if target(request) == "transfers":
             context = {"is_part": True, **transfers_context(user)}
             return render(request, "ops/data_management.html#transfers", context)
-        return render(request, "ops/data_management.html", _data_context(request, user))
-
-
-def _data_context(request: HttpRequest, user: User) -> dict[str, Any]:
-    counts = stored_amounts.counts_of(user)
-    return {
-        "section": "memory",
-        "amounts": stored_amounts.amounts_of(counts),
-        "goes": stored_amounts.sentences_of(counts),
-        **transfers_context(user),
-        **_activity(request, user),
-    }
+        counts = stored_amounts.counts_of(user)
+        context = {
+            "section": "memory",
+            "amounts": stored_amounts.amounts_of(counts),
+            "goes": stored_amounts.sentences_of(counts),
+            **transfers_context(user),
+            **_activity(request, user),
+        }
+        return render(request, "ops/data_management.html", context)
 
 
 def _activity(request: HttpRequest, user: User) -> dict[str, Any]:
@@ -91,13 +87,12 @@ def operation_retry(request: HttpRequest, op_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def operation_cancel(request: HttpRequest, op_id: str) -> HttpResponse:
-    return _move(request, op_id, _cancel, words=_("Cancelled. Nothing was changed."))
+    def cancel(operation: Operation) -> None:
+        if not selectors.can_be_cancelled(operation):
+            raise Conflict("Only a waiting operation can be cancelled, and never a forget.")
+        outbox.cancel(operation)
 
-
-def _cancel(operation: Operation) -> None:
-    if not selectors.can_be_cancelled(operation):
-        raise Conflict("Only a waiting operation can be cancelled, and never a forget.")
-    outbox.cancel(operation)
+    return _move(request, op_id, cancel, words=_("Cancelled. Nothing was changed."))
 
 
 def _move(
@@ -135,23 +130,17 @@ def _transfer_line(operation: Operation, title: str) -> dict[str, Any]:
 
     A `total` of 0 means that the total is unknown.
     """
-    is_moving = operation.status in _MOVING
-    done, total = operation.progress_done, operation.progress_total
-    numbers = {
-        "done": stored_amounts.formatted(done)["n"],
-        "total": stored_amounts.formatted(total)["n"],
-    }
     return {
         "op_id": operation.public_id,
         "title": title,
         "status": operation.status,
         "created_at": operation.created_at,
-        "is_moving": is_moving,
+        "is_moving": operation.status in (Status.PENDING, Status.RUNNING),
         "step": str(_STEPS.get(operation.progress_step, _("Queued"))),
-        "done": done,
-        "total": total,
-        "progress": _("%(done)s of %(total)s") % numbers if total else "",
-        "error": error_words(operation.last_error) if operation.last_error else "",
+        "done": operation.progress_done,
+        "total": operation.progress_total,
+        "progress": operation_rows.progress_in_words(operation),
+        "error": error_words(operation.last_error),
         "can_retry": operation.status == Status.FAILED,
         "can_cancel": selectors.can_be_cancelled(operation),
     }
@@ -194,14 +183,8 @@ def _import_line(row: Import) -> dict[str, Any]:
 def _brought(report: dict[str, Any], *, skipped: int) -> str:
     """Return what an import has added, in words: “3 conversations, 120 messages, 4 memories”."""
     counts = {name: report[plural] for name, plural in _BROUGHT.items()}
-    kept = [
-        stored_amounts.WORDS[name](count) % stored_amounts.formatted(count)
-        for name, count in counts.items()
-        if count
-    ]
-    if kept:
-        return _(", ").join(kept)
-    return _("Nothing was imported.") if skipped else _("Nothing new")
+    nothing = _("Nothing was imported.") if skipped else _("Nothing new")
+    return operation_rows.in_words(counts) or nothing
 
 
 def _notes(report: dict[str, Any], *, skipped: int) -> list[str]:

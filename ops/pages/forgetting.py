@@ -188,14 +188,12 @@ def _counts_of(receipt: Receipt) -> str:
             bare = what.rpartition(":")[2]
             names = (bare, bare.rpartition("_")[2])
             counts[next((one for one in names if one in stored_amounts.WORDS), "")] += count
-    in_words = stored_amounts.WORDS | {"message": _messages_and_replies}
+    in_words = stored_amounts.WORDS | {
+        "message": lambda n: npgettext("receipt", "%(n)s message", "%(n)s messages and replies", n)
+    }
     named = [name for name in _PLAIN if name in in_words and counts[name]]
     words = (in_words[one](counts[one]) % stored_amounts.formatted(counts[one]) for one in named)
     return _(", ").join(words) or _("There was nothing to erase.")
-
-
-def _messages_and_replies(count: int) -> str:
-    return npgettext("receipt", "%(n)s message", "%(n)s messages and replies", count)
 
 
 def _askers(receipts: Sequence[Receipt]) -> dict[int, str]:
@@ -205,16 +203,12 @@ def _askers(receipts: Sequence[Receipt]) -> dict[int, str]:
     actors = {operations[one.target]: one.actor.partition(" ") for one in asked}
     numbers = [int(number) for kind, _space, number in actors.values() if kind == "key"]
     programs = dict(ApiKey.objects.filter(pk__in=numbers).values_list("pk", "name"))
-    return {
-        operation: _asker(kind, programs.get(int(number)) if kind == "key" else None)
-        for operation, (kind, _space, number) in actors.items()
-    }
-
-
-def _asker(kind: str, program: str | None) -> str:
-    if kind == "key" and program:
-        return _("requested by the program “%(name)s”") % {"name": program}
-    return str(_ASKED_BY.get(kind, ""))
+    askers = {}
+    for operation, (kind, _space, number) in actors.items():
+        askers[operation] = str(_ASKED_BY.get(kind, ""))
+        if kind == "key" and (program := programs.get(int(number))):
+            askers[operation] = _("requested by the program “%(name)s”") % {"name": program}
+    return askers
 
 
 def _moment_of(text: str | None) -> datetime | None:
@@ -226,11 +220,10 @@ def receipt_title(receipt: Receipt) -> str:
 
 
 def _receipt_lines(receipt: Receipt) -> list[Line]:
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for places in receipt.erased.values():
         for what, count in places.items():
-            label = stored_amounts.label_of(what)
-            counts[label] = counts.get(label, 0) + count
+            counts[stored_amounts.label_of(what)] += count
     known = [str(label) for label in stored_amounts.LABELS.values()]
     order = {label: number for number, label in reversed(list(enumerate(known)))}
     ranked = sorted(counts, key=lambda label: (order.get(label, len(known)), label))

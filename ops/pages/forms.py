@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from foundation.errors import ApplicationError
+from foundation.errors import ApplicationError, NotFound
 from ops.accounts import registration
 from ops.models import Role, Scope, Theme
 from ops.pages.base import person, proof_problem
@@ -50,6 +51,21 @@ class ServiceForm(forms.Form):
             self.add_error(name, [gettext(text) for text in texts])
         if not named:
             self.add_error(None, gettext(error.message))
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Add an error that a service raises in the `with` block to the form, except `NotFound`."""
+        try:
+            yield
+        except NotFound:
+            raise
+        except ApplicationError as error:
+            self.refuse(error)
+
+    @property
+    def status(self) -> int:
+        """Return the HTTP status of a page that shows this form."""
+        return 422 if self.errors else 200
 
 
 def _login_name(help_text: Any = "") -> forms.CharField:
@@ -87,7 +103,7 @@ class PasswordForm(ServiceForm):
     password = _password(_("New password"), is_new=True)
 
 
-class CodeForm(forms.Form):
+class CodeForm(ServiceForm):
     code = forms.CharField(
         label=_("Code"),
         max_length=40,
@@ -125,7 +141,7 @@ class RoleForm(ProofForm):
     role = forms.ChoiceField(label=_("Role"), choices=Role)
 
 
-class InvitationForm(forms.Form):
+class InvitationForm(ServiceForm):
     name = forms.CharField(
         label=_("Who is it for?"),
         max_length=100,

@@ -44,7 +44,6 @@ _UPKEEP = (  # background maintenance, listed separately unless it failed
     Kind.WEEKLY_MAIL,
 )
 _SOON = timedelta(minutes=1)
-_UNFINISHED = (Status.PENDING, Status.RUNNING)
 _TONES = {Status.SUCCEEDED: "success", Status.FAILED: "danger", Status.RUNNING: "accent"}
 _STEPS = {
     "hide": gettext_lazy("Hide everything about it"),
@@ -215,7 +214,7 @@ def operation_lines(user: User) -> tuple[list[OperationLine], list[OperationLine
 
 def _lines(rows: Sequence[Operation]) -> list[OperationLine]:
     lines: list[OperationLine] = []
-    for _key, alike in groupby(rows, key=_likeness):
+    for _key, alike in groupby(rows, key=lambda one: 0 if _has_learned(one) else one.pk):
         several = list(alike)
         cut_off = len(rows) >= _LOOKED_AT - _TROUBLES and several[-1] is rows[-1]
         lines.append(line_of(several[0], alike=several[1:], cut_off=cut_off))
@@ -224,15 +223,8 @@ def _lines(rows: Sequence[Operation]) -> list[OperationLine]:
     return lines
 
 
-def _likeness(operation: Operation) -> int:
-    """Return the grouping key: consecutive operations with the same key share a line.
-
-    The key is 0 for operations that learned something successfully. For all others, it is the
-    primary key.
-    """
-    return (
-        0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
-    )
+def _has_learned(operation: Operation) -> bool:
+    return operation.status == Status.SUCCEEDED and operation.kind in _LEARNING
 
 
 def line_of(
@@ -247,12 +239,14 @@ def line_of(
     trouble = selectors.trouble_of(operation, now=timezone.now())
     return OperationLine(
         operation=operation,
-        title=_title_of(operation, alike),
+        title=_("Learning")
+        if any(other.kind != operation.kind for other in alike)
+        else str(operation.get_kind_display()),
         times="" if cut_off or not alike else _messages_in([operation, *alike]),
         tone="warning" if trouble else _TONES.get(Status(operation.status), ""),
         steps=_steps_of(operation) if operation.kind in FORGET_KINDS else [],
-        progress=_progress_of(operation),
-        error=_error_of(operation),
+        progress=progress_in_words(operation) if operation.status == Status.RUNNING else "",
+        error="" if operation.status == Status.SUCCEEDED else error_words(operation.last_error),
         trouble=trouble_in_words(trouble) if trouble else "",
         again_at=operation.run_after if waits and not trouble else None,
         receipt_id=receipt.public_id if receipt is not None else "",
@@ -260,12 +254,6 @@ def line_of(
         can_retry=operation.status == Status.FAILED and operation.kind != Kind.IMPORT,
         can_cancel=selectors.can_be_cancelled(operation),
     )
-
-
-def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
-    if any(other.kind != operation.kind for other in alike):
-        return _("Learning")
-    return str(operation.get_kind_display())
 
 
 def _messages_in(operations: Iterable[Operation]) -> str:
@@ -292,8 +280,12 @@ def _steps_of(operation: Operation) -> list[Step]:
     current = _step_title(operation.progress_step) if operation.progress_step else ""
     if operation.status != Status.SUCCEEDED:
         titles.pop(current, None)  # a step may have several rounds
-    steps = [Step(title, "done", _erased(count)) for title, count in titles.items()]
-    if operation.status in (*_UNFINISHED, Status.FAILED):
+    erased = _("%(n)s erased")
+    steps = [
+        Step(title, "done", erased % stored_amounts.formatted(count) if count else "")
+        for title, count in titles.items()
+    ]
+    if operation.status in (Status.PENDING, Status.RUNNING, Status.FAILED):
         state = "failed" if operation.status == Status.FAILED else "running"
         steps.append(Step(current or _("Getting ready"), state))
     finished = operation.status == Status.SUCCEEDED
@@ -304,24 +296,11 @@ def _step_title(name: str) -> str:
     return str(_STEPS[name]) if name in _STEPS else stored_amounts.label_of(name)
 
 
-def _erased(count: int) -> str:
-    return _("%(n)s erased") % stored_amounts.formatted(count) if count else ""
-
-
-def _progress_of(operation: Operation) -> str:
-    if operation.status != Status.RUNNING or not operation.progress_total:
-        return ""
+def progress_in_words(operation: Operation) -> str:
+    """Return the progress, such as "3 of 12"; "" if the total is unknown."""
     numbers = {"done": operation.progress_done, "total": operation.progress_total}
-    return _("%(done)s of %(total)s") % {
-        name: number_format(value, force_grouping=True) for name, value in numbers.items()
-    }
-
-
-def _error_of(operation: Operation) -> str:
-    error = operation.last_error
-    if not error or operation.status == Status.SUCCEEDED:
-        return ""
-    return error_words(error)
+    words = {name: number_format(value, force_grouping=True) for name, value in numbers.items()}
+    return _("%(done)s of %(total)s") % words if operation.progress_total else ""
 
 
 def forgotten_words(operation: Operation | None = None) -> str:
@@ -371,6 +350,8 @@ def _residue_words(count: int, where: str) -> str:
 
 
 def error_words(error: str) -> str:
+    if not error:
+        return ""
     found = _BROKE.fullmatch(error)
     if found and found["what"] in _BROKE_OFF:
         return _(_BROKE_OFF[found["what"]])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -17,21 +16,27 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from foundation.errors import Conflict, Invalid, NotFound
+from foundation.errors import Conflict, NotFound
 from ops.access import as_system
 from ops.accounts import keys, registration, users
 from ops.models import Invitation, Role, User
 from ops.pages import connections as key_pages
-from ops.pages.base import ViewArgs, number_of, person, personal_page, render_page
+from ops.pages.base import (
+    View,
+    ViewArgs,
+    form_data,
+    number_of,
+    person,
+    personal_page,
+    render_page,
+)
 from ops.pages.forms import InvitationForm, ProofForm, RoleForm
 
 _SHOWN = 50
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
-def owner_page(
-    view: Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]:
+def owner_page(view: View[ViewArgs]) -> View[ViewArgs]:
     """Restrict a page to owners. Other signed-in people get a 404."""
 
     @wraps(view)
@@ -43,20 +48,16 @@ def owner_page(
         return view(request, *args, **kwargs)
 
     # mypy loses the parameter's name behind `Concatenate`.
-    return personal_page(
-        cast("Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]", for_owners)
-    )
+    return personal_page(cast("View[ViewArgs]", for_owners))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @owner_page
 def people(request: HttpRequest) -> HttpResponse:
     """List the people who have a login. The form creates an invitation."""
-    if request.method != "POST":
-        return _show(request, InvitationForm())
-    form = InvitationForm(request.POST)
+    form = InvitationForm(form_data(request))
     if not form.is_valid():
-        return _show(request, form, status=422)
+        return _show(request, form)
     with as_system():
         made = registration.invite(user=person(request), **form.cleaned_data)
     # Show the link in this response only; storing it for another page would leak it.
@@ -64,9 +65,7 @@ def people(request: HttpRequest) -> HttpResponse:
     return _show(request, InvitationForm(), made=link)
 
 
-def _show(
-    request: HttpRequest, form: InvitationForm, *, made: str = "", status: int = 200
-) -> HttpResponse:
+def _show(request: HttpRequest, form: InvitationForm, *, made: str = "") -> HttpResponse:
     query, page = request.GET.get("q", "").strip(), number_of(request.GET.get("page")) or 0
     with as_system():
         found = users.logins().filter(username__icontains=query) if query else users.logins()
@@ -83,7 +82,7 @@ def _show(
             "days": registration.INVITATION_DAYS,
             "section": "settings",
         }
-        return render(request, "ops/people.html", context, status=status)
+        return render(request, "ops/people.html", context, status=form.status)
 
 
 @require_POST
@@ -122,15 +121,13 @@ def person_page(request: HttpRequest, pk: int) -> HttpResponse:
 def person_role(request: HttpRequest, pk: int) -> HttpResponse:
     form = RoleForm(request.POST, request=request)
     if not form.is_valid():
-        return _show_person(request, pk, role=form, status=422)
+        return _show_person(request, pk, role=form)
     role = Role(form.cleaned_data["role"])
-    try:
-        with as_system():
-            user = _login(pk)
-            users.give_role(user, role)
-    except (Conflict, Invalid) as error:
-        form.add_error(None, _(error.message))
-        return _show_person(request, pk, role=form, status=422)
+    with form.refusing(), as_system():
+        user = _login(pk)
+        users.give_role(user, role)
+    if form.errors:
+        return _show_person(request, pk, role=form)
     messages.success(request, _("%(name)s: %(role)s") % {"name": user, "role": role.label})
     is_owner = pk != person(request).pk or role is Role.OWNER
     return redirect("person_page", pk) if is_owner else redirect("settings_page")
@@ -143,14 +140,12 @@ def person_hand_over(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the other person an owner, and the signed-in owner a member."""
     form = ProofForm(request.POST, request=request)
     if not form.is_valid():
-        return _show_person(request, pk, hand_over=form, status=422)
-    try:
-        with as_system():
-            user = _other(request, pk)
-            users.hand_over_ownership(user=person(request), to=user)
-    except (Conflict, Invalid) as error:
-        form.add_error(None, _(error.message))
-        return _show_person(request, pk, hand_over=form, status=422)
+        return _show_person(request, pk, hand_over=form)
+    with form.refusing(), as_system():
+        user = _other(request, pk)
+        users.hand_over_ownership(user=person(request), to=user)
+    if form.errors:
+        return _show_person(request, pk, hand_over=form)
     messages.success(
         request, _("%(name)s is the owner now, and you are a member.") % {"name": user}
     )
@@ -210,7 +205,6 @@ def _show_person(
     *,
     role: RoleForm | None = None,
     hand_over: ProofForm | None = None,
-    status: int = 200,
 ) -> HttpResponse:
     with as_system():
         user = _login(pk)
@@ -227,4 +221,5 @@ def _show_person(
             ),
             "section": "settings",
         }
+        status = 422 if role or hand_over else 200
         return render(request, "ops/person.html", context, status=status)

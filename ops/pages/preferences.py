@@ -18,7 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from foundation.errors import ApplicationError, Invalid, NotFound
+from foundation.errors import NotFound
 from ops import weekly_mail
 from ops.access import as_system
 from ops.accounts import sign_ins, users
@@ -98,7 +98,6 @@ def show_settings(
     *,
     preferences: PreferencesForm | None = None,
     mail: WeeklyMailForm | None = None,
-    status: int = 200,
 ) -> HttpResponse:
     """Show the settings page. Call it inside the person's transaction.
 
@@ -106,6 +105,7 @@ def show_settings(
     """
     user, own = person(request), own_settings(request)
     keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
+    row = weekly_mail.mail_of(user)
     initial = {
         "display_name": user.shown_name,
         "language": own.language,
@@ -119,21 +119,15 @@ def show_settings(
         "has_second_step": sign_ins.second_factor_of(user) is not None,
         "key_count": keys.count(),
         **_switches(request),
-        **_weekly_mail(request, mail),
-    }
-    return render(request, "ops/settings_page.html", context, status=status)
-
-
-def _weekly_mail(request: HttpRequest, form: WeeklyMailForm | None) -> dict[str, Any]:
-    row = weekly_mail.mail_of(person(request))
-    return {
         "mail": row,
-        "mail_form": form or WeeklyMailForm(initial={"address": row.address if row else ""}),
+        "mail_form": mail or WeeklyMailForm(initial={"address": row.address if row else ""}),
         "mail_offered": weekly_mail.is_offered(),
         "mail_days": weekly_mail.CONFIRM_DAYS,
         "mail_held": row is not None and webhook_events.deliveries_held_since() is not None,
-        "is_owner": users.role_of(request.user) is Role.OWNER,
+        "is_owner": users.role_of(user) is Role.OWNER,
     }
+    status = 422 if preferences or mail else 200
+    return render(request, "ops/settings_page.html", context, status=status)
 
 
 @require_POST
@@ -145,27 +139,20 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
     """
     form = PreferencesForm(request.POST)
     if form.is_valid():
-        try:
-            with own_transaction(request):
-                if form.new_name is not None:
-                    users.change_name(user=person(request), name=form.new_name)
-                users.change_settings(user=person(request), changes=form.changes())
-        except Invalid as error:
-            form.refuse(error)
-        else:
-            # The next page is shown in the language that was just chosen.
-            with override(form.changes().get("language") or get_language()):
-                messages.success(request, _("Saved."))
-            response = redirect(
-                next_address(request, default=f"{reverse('settings_page')}#preferences")
-            )
-            if "timezone" in request.POST:
-                response.set_cookie(
-                    TIME_ZONE_COOKIE, "1", max_age=_A_YEAR, samesite="Lax", httponly=True
-                )
-            return response
-    with own_transaction(request):
-        return show_settings(request, preferences=form, status=422)
+        with form.refusing(), own_transaction(request):
+            if form.new_name is not None:
+                users.change_name(user=person(request), name=form.new_name)
+            users.change_settings(user=person(request), changes=form.changes())
+    if form.errors:
+        with own_transaction(request):
+            return show_settings(request, preferences=form)
+    # The next page is shown in the language that was just chosen.
+    with override(form.changes().get("language") or get_language()):
+        messages.success(request, _("Saved."))
+    response = redirect(next_address(request, default=f"{reverse('settings_page')}#preferences"))
+    if "timezone" in request.POST:
+        response.set_cookie(TIME_ZONE_COOKIE, "1", max_age=_A_YEAR, samesite="Lax", httponly=True)
+    return response
 
 
 @require_POST
@@ -280,19 +267,16 @@ def weekly_mail_on(request: HttpRequest) -> HttpResponse:
     """Turn on the weekly email; unless the address is confirmed, an email asks to confirm it."""
     form = WeeklyMailForm(request.POST)
     if form.is_valid():
-        try:
-            with own_transaction(request):
-                weekly_mail.switch_on(
-                    user=person(request),
-                    address=form.cleaned_data["address"],
-                    language=get_language() or "",
-                )
-        except ApplicationError as error:
-            form.refuse(error)
-        else:
-            return _back_to_mail(request, _("Please open the link that was sent to this address."))
-    with own_transaction(request):
-        return show_settings(request, mail=form, status=422)
+        with form.refusing(), own_transaction(request):
+            weekly_mail.switch_on(
+                user=person(request),
+                address=form.cleaned_data["address"],
+                language=get_language() or "",
+            )
+    if form.errors:
+        with own_transaction(request):
+            return show_settings(request, mail=form)
+    return _back_to_mail(request, _("Please open the link that was sent to this address."))
 
 
 @require_POST

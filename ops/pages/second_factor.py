@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import segno
 from django.contrib import messages
@@ -18,14 +17,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from foundation.errors import ApplicationError, Conflict, Invalid, ProviderError
+from foundation.errors import ApplicationError, Conflict, ProviderError
 from foundation.providers import openid
 from ops import audit_log
 from ops.access import as_system, as_user
 from ops.accounts import sign_ins
 from ops.models import Identity, SecondFactor, User
 from ops.pages import sign_in
-from ops.pages.base import own_transaction, person, personal_page
+from ops.pages.base import form_data, own_transaction, person, personal_page
 from ops.pages.forms import CodeForm, ProofForm, SecondFactorForm, SignInForm
 
 _WAITING_SECONDS = 10 * 60
@@ -46,11 +45,9 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
     user = _who_waits(request)
     if user is None:
         return redirect("sign_in")
-    if request.method != "POST":
-        return _ask_code(request, CodeForm())
-    form, counted = CodeForm(request.POST), f"code:{user.pk}"
+    form, counted = CodeForm(form_data(request)), f"code:{user.pk}"
     if not form.is_valid():
-        return _ask_code(request, form, status=422)
+        return _ask_code(request, form)
     if sign_ins.are_attempts_used_up(counted, address=""):
         return sign_in.show_too_many_attempts(request)
     with as_user(user):
@@ -61,7 +58,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
         form.add_error(
             "code", _("This code doesn’t work. Each code works once, and only for a short time.")
         )
-        return _ask_code(request, form, status=422)
+        return _ask_code(request, form)
     sign_ins.forgive_failures(counted, address="")
     way = request.session.pop(sign_ins.WAITING)["way"]
     return sign_in.finish_sign_in(request, user, way=way)
@@ -78,8 +75,8 @@ def _who_waits(request: HttpRequest) -> User | None:
     return user
 
 
-def _ask_code(request: HttpRequest, form: CodeForm, *, status: int = 200) -> HttpResponse:
-    response = render(request, "ops/sign_in_code.html", {"form": form}, status=status)
+def _ask_code(request: HttpRequest, form: CodeForm) -> HttpResponse:
+    response = render(request, "ops/sign_in_code.html", {"form": form}, status=form.status)
     patch_cache_control(response, private=True, no_store=True)
     return response
 
@@ -98,15 +95,13 @@ def second_factor_on(request: HttpRequest) -> HttpResponse:
     form = SecondFactorForm(request.POST, request=request)
     secret = str(request.session.get(_NEW_SECRET, ""))
     if not (secret and form.is_valid()):
-        return show_signin_settings(request, on=form, status=422)
-    try:
-        with own_transaction(request):
-            codes = sign_ins.turn_on_second_factor(
-                user=person(request), secret=secret, code=form.cleaned_data["code"]
-            )
-    except Invalid as error:
-        form.refuse(error)
-        return show_signin_settings(request, on=form, status=422)
+        return show_signin_settings(request, on=form)
+    with form.refusing(), own_transaction(request):
+        codes = sign_ins.turn_on_second_factor(
+            user=person(request), secret=secret, code=form.cleaned_data["code"]
+        )
+    if form.errors:
+        return show_signin_settings(request, on=form)
     del request.session[_NEW_SECRET]
     return show_signin_settings(request, codes=codes)
 
@@ -117,7 +112,7 @@ def second_factor_on(request: HttpRequest) -> HttpResponse:
 def second_factor_off(request: HttpRequest) -> HttpResponse:
     form = ProofForm(request.POST, request=request)
     if not form.is_valid():
-        return show_signin_settings(request, off=form, status=422)
+        return show_signin_settings(request, off=form)
     with own_transaction(request):
         sign_ins.turn_off_second_factor(person(request))
     messages.success(
@@ -132,7 +127,7 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
 def second_factor_renew(request: HttpRequest) -> HttpResponse:
     form = ProofForm(request.POST, request=request)
     if not form.is_valid():
-        return show_signin_settings(request, off=form, status=422)
+        return show_signin_settings(request, off=form)
     with own_transaction(request):
         codes = sign_ins.renew_recovery_codes(person(request))
     return show_signin_settings(request, codes=codes)
@@ -146,7 +141,6 @@ def show_signin_settings(
     connecting: ProofForm | None = None,
     codes: Sequence[str] = (),
     lead_on: bool = False,
-    status: int = 200,
 ) -> HttpResponse:
     user = person(request)
 
@@ -170,6 +164,7 @@ def show_signin_settings(
             "has_password": user.has_usable_password(),
             "section": "settings",
         }
+        status = 422 if on or off or connecting else 200
         return render(request, "ops/signin_settings.html", context, status=status)
 
 
@@ -211,7 +206,12 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
     except ProviderError as error:
         return _failed(request, str(error))
     connecting = request.session.pop(_CONNECTING, None)
-    if request.user.is_authenticated and _is_of(request, connecting):
+    is_connecting = (
+        connecting
+        and connecting["user"] == request.user.pk
+        and timezone.now().timestamp() - connecting["at"] < _CONNECTING_SECONDS
+    )
+    if request.user.is_authenticated and is_connecting:
         try:
             with own_transaction(request):
                 sign_ins.connect_identity(user=person(request), claims=told)
@@ -243,7 +243,7 @@ def identity_connect(request: HttpRequest) -> HttpResponse:
     _must_be_on()
     form = ProofForm(request.POST, request=request)
     if not form.is_valid():
-        return show_signin_settings(request, connecting=form, status=422)
+        return show_signin_settings(request, connecting=form)
     now = timezone.now().timestamp()
     request.session[_CONNECTING] = {"user": person(request).pk, "at": now}
     return show_signin_settings(request, lead_on=True)
@@ -254,22 +254,13 @@ def identity_connect(request: HttpRequest) -> HttpResponse:
 @personal_page
 def identity_disconnect(request: HttpRequest) -> HttpResponse:
     form = ProofForm(request.POST, request=request)
-    if not form.is_valid():
-        return show_signin_settings(request, connecting=form, status=422)
-    try:
-        with own_transaction(request):
+    if form.is_valid():
+        with form.refusing(), own_transaction(request):
             sign_ins.disconnect_identity(person(request))
-    except Conflict as error:
-        form.add_error(None, _(error.message))
-        return show_signin_settings(request, connecting=form, status=422)
+    if form.errors:
+        return show_signin_settings(request, connecting=form)
     messages.success(request, _("Disconnected."))
     return redirect("signin_settings")
-
-
-def _is_of(request: HttpRequest, connecting: Any) -> bool:
-    if not connecting or connecting["user"] != request.user.pk:
-        return False
-    return bool(timezone.now().timestamp() - connecting["at"] < _CONNECTING_SECONDS)
 
 
 def _must_be_on() -> None:

@@ -25,7 +25,7 @@ from django.views.decorators.http import (
     require_safe,
 )
 
-from foundation.errors import Invalid, NotFound
+from foundation.errors import NotFound
 from foundation.providers import openid
 from ops import audit_log
 from ops.access import as_system, as_user
@@ -34,6 +34,7 @@ from ops.models import Role, User
 from ops.pages.base import (
     SEEN,
     SIGNED_IN_AT,
+    form_data,
     is_fresh,
     next_address,
     own_transaction,
@@ -50,11 +51,9 @@ _LINK_COUNTER = "signin-link"
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    if request.method != "POST":
-        return show_sign_in(request, SignInForm())
-    form = SignInForm(request.POST)
+    form = SignInForm(form_data(request))
     if not form.is_valid():
-        return show_sign_in(request, form, status=422)
+        return show_sign_in(request, form, status=form.status)
     name, address = form.cleaned_data["username"], request.META.get("REMOTE_ADDR", "")
     if sign_ins.are_attempts_used_up(name, address=address):
         return show_too_many_attempts(request)
@@ -88,20 +87,17 @@ def make_account(
 
     `invited` is the role of the invitation, if there is one.
     """
-    if request.method != "POST":
-        return _for_visitors(request, "ops/register.html", RegisterForm(), invited=invited)
-    form = RegisterForm(request.POST)
+    form = RegisterForm(form_data(request))
     if form.is_valid():
         language, zone = get_language() or "", request.POST.get("timezone", "")
-        try:
-            with as_system():
-                user = make(**form.cleaned_data, language=language, zone=zone)
-        except Invalid as error:
-            form.refuse(error)
-        else:
-            begin_session(request, user)
-            return redirect(address_after_sign_in(request))
-    return _for_visitors(request, "ops/register.html", form, invited=invited, status=422)
+        with form.refusing(), as_system():
+            user = make(**form.cleaned_data, language=language, zone=zone)
+    if not form.is_valid():
+        return _for_visitors(
+            request, "ops/register.html", form, invited=invited, status=form.status
+        )
+    begin_session(request, user)
+    return redirect(address_after_sign_in(request))
 
 
 @require_POST
@@ -230,16 +226,13 @@ def password_change(request: HttpRequest) -> HttpResponse:
         problem = password_problem(request, password=current, purpose="password", wrong=wrong)
         if problem:
             form.add_error("current", problem)
-    if form.errors:
-        return _show_sessions(request, form, status=422)
-    try:
-        with own_transaction(request):
+    if form.is_valid():
+        with form.refusing(), own_transaction(request):
             users.change_password(user=person(request), password=form.cleaned_data["password"])
             sign_ins.end_all_sessions(person(request))
             auth.update_session_auth_hash(request, person(request))
-    except Invalid as error:
-        form.refuse(error)
-        return _show_sessions(request, form, status=422)
+    if form.errors:
+        return _show_sessions(request, form)
     note_session(request)
     messages.success(
         request, _("Your new password works from now on. You were signed out everywhere else.")
@@ -247,7 +240,7 @@ def password_change(request: HttpRequest) -> HttpResponse:
     return redirect("session_list")
 
 
-def _show_sessions(request: HttpRequest, form: PasswordForm, *, status: int = 200) -> HttpResponse:
+def _show_sessions(request: HttpRequest, form: PasswordForm) -> HttpResponse:
     with own_transaction(request):
         here = request.session.session_key
         rows = sign_ins.sessions_of(person(request))
@@ -255,7 +248,7 @@ def _show_sessions(request: HttpRequest, form: PasswordForm, *, status: int = 20
         shown.sort(key=lambda one: not one["is_here"])
         form_here = form if person(request).has_usable_password() else None
         context = {"sessions": shown, "form": form_here, "section": "settings"}
-        return render(request, "ops/session_list.html", context, status=status)
+        return render(request, "ops/session_list.html", context, status=form.status)
 
 
 @require_POST
@@ -348,17 +341,12 @@ def first_password(request: HttpRequest) -> HttpResponse:
         return redirect("session_list")
     if not is_fresh(request):
         return _show_first_password(request, RegisterForm(), is_fresh=False, status=403)
-    if request.method != "POST":
-        return _show_first_password(request, RegisterForm())
-    form = RegisterForm(request.POST)
-    if not form.is_valid():
-        return _show_first_password(request, form, status=422)
-    try:
-        with own_transaction(request):
+    form = RegisterForm(form_data(request))
+    if form.is_valid():
+        with form.refusing(), own_transaction(request):
             user = users.choose_login(user=person(request), **form.cleaned_data)
-    except Invalid as error:
-        form.refuse(error)
-        return _show_first_password(request, form, status=422)
+    if not form.is_valid():
+        return _show_first_password(request, form, status=form.status)
     begin_session(request, user)  # the old session contains a hash of the old password
     messages.success(request, _("From now on you can sign in with this name and password."))
     return redirect_after_form(request, "/settings/sessions/")

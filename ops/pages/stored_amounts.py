@@ -125,27 +125,19 @@ def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, i
 
     `only` lists the kinds to count; None means all.
     """
-    wanted = [
-        participant
-        for participant in registry.user_data_kinds()
-        if only is None or participant.name in only
-    ]
+    wanted = [one for one in registry.user_data_kinds() if only is None or one.name in only]
     rows = {
-        participant.name: found
-        for participant in wanted
-        if isinstance(participant, registry.Rows)
-        and (found := participant.counted(user)) is not None
+        one.name: found
+        for one in wanted
+        if isinstance(one, registry.Rows) and (found := one.counted(user)) is not None
     }
-    counted = _count_in_one_query(rows)
+    counted = _count_in_one_query(rows) if rows else {}
     return {
-        participant.name: counted.get(participant.name, 0) or _other(participant, user, rows)
-        for participant in wanted
+        one.name: counted[one.name] if one.name in rows else _count(one, user) for one in wanted
     }
 
 
 def _count_in_one_query(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
-    if not rows:
-        return {}
     parts = [
         found_rows.order_by().values("pk").query.sql_with_params() for found_rows in rows.values()
     ]
@@ -154,10 +146,6 @@ def _count_in_one_query(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
         f"SELECT {selects}", [value for _sql, values in parts for value in values]
     )
     return dict(zip(rows, found[0], strict=True))
-
-
-def _other(participant: registry.UserData, user: User, rows: Collection[str]) -> int:
-    return 0 if participant.name in rows else _count(participant, user)
 
 
 def amounts_of(counts: dict[str, int]) -> list[Amount]:

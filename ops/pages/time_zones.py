@@ -134,7 +134,7 @@ def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
         groups.append((str(_REGIONS.get(region, region)), shown))
     if also in {value for _, group in groups for value, _ in group}:
         return groups
-    return [("", [(also, _own_name(also))]), *groups]
+    return [("", [(also, _chinese_name(also) or also)]), *groups]
 
 
 def time_zone_name(name: str) -> str:
@@ -142,11 +142,6 @@ def time_zone_name(name: str) -> str:
     if name in _CITIES:
         return str(_CITIES[name])
     return _chinese_name(name) or name.rpartition("/")[2].replace("_", " ")
-
-
-def _own_name(name: str) -> str:
-    """Return the name of a zone that the list doesn't offer, such as an outdated one."""
-    return _chinese_name(name) or name
 
 
 def _other_name(name: str) -> str:
@@ -176,25 +171,23 @@ def _in_order(choice: Choice) -> bytes:
     return choice[1].encode("gb18030")
 
 
-def _with_clock(name: str, now: datetime) -> Choice:
-    return name, f"{_CITIES[name]} ({_clock(name, now)})"
-
-
 def _offset(name: str, now: datetime) -> timedelta:
     return now.astimezone(zoneinfo.ZoneInfo(name)).utcoffset() or timedelta()
 
 
-def _clock(name: str, now: datetime) -> str:
+def _with_clock(name: str, now: datetime) -> Choice:
     minutes = int(_offset(name, now).total_seconds() // 60)
     hours, rest = divmod(abs(minutes), 60)
     sign = "+" if minutes >= 0 else "−"
-    return f"UTC{sign}{hours}" + (f":{rest:02}" if rest else "")
+    clock = f"UTC{sign}{hours}" + (f":{rest:02}" if rest else "")
+    return name, f"{_CITIES[name]} ({clock})"
 
 
 @cache
 def _others() -> list[str]:
     names = sorted(_current_names() or zoneinfo.available_timezones())
-    return [name for name in names if _is_usual(name) and name not in _CITIES]
+    usual = [name for name in names if "/" in name and not name.startswith(_NEVER_CHOSEN)]
+    return [name for name in usual if name not in _CITIES]
 
 
 def _current_names() -> set[str]:
@@ -207,7 +200,3 @@ def _current_names() -> set[str]:
     lines = table.read_text(encoding="utf-8").splitlines() if table else []
     named = {line.split("\t")[2] for line in lines if line.count("\t") > 1 and line[0] != "#"}
     return named & zoneinfo.available_timezones()
-
-
-def _is_usual(name: str) -> bool:
-    return "/" in name and not name.startswith(_NEVER_CHOSEN)
