@@ -22,15 +22,14 @@ from foundation.errors import ApplicationError, ProviderError
 from memories.extraction.masking import additions_in_words
 from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
-from memories.forgetting.spoken_requests import EmbeddedRequest, ForgetMatches
+from memories.forgetting.spoken_requests import EmbeddedRequest
 from memories.learning import change_previews
 from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
-from memories.portrait import MOST, Group, portrait_of
+from memories.portrait import MOST, portrait_of
 from memories.selectors import in_use
 from memories.weekly_changes import week_of
 from ops.accounts import users
-from ops.models import User
 from ops.pages.base import (
     day_of,
     own_settings,
@@ -76,21 +75,20 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
 def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> HttpResponse:
     form, about = TellForm(request.POST), request.POST.get("about", "")
     if not form.is_valid():
-        return _show(request, {"form": form, "about": about}, status=422)
+        return _show(request, {"form": form, "about": about})
     said = form.cleaned_data["said"]
     asked = spoken_requests.asked_in(said)
+    only_forgets = spoken_requests.says_nothing_else(said, asked)
+    changes: list[change_previews.PreviewedChange] = []
     try:
-        only_forgets = spoken_requests.says_nothing_else(said, asked)
-        user = person(request)
-        changes = (
-            [] if only_forgets else change_previews.preview_changes(said, user=user, about=about)
-        )
+        if not only_forgets:
+            changes = change_previews.preview_changes(said, user=person(request), about=about)
     except ApplicationError as error:
         form.refuse(error)
-        return _show(request, {"form": form, "about": about}, status=422)
     except ProviderError:
         form.add_error(None, _NOT_READ)
-        return _show(request, {"form": form, "about": about}, status=422)
+    if form.errors:
+        return _show(request, {"form": form, "about": about})
     context = {
         "form": form,
         "about": about,
@@ -101,7 +99,7 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
         "is_told": True,
         "is_nothing_selected": is_nothing_selected,
     }
-    return _show(request, context, asked=asked, status=422 if is_nothing_selected else 200)
+    return _show(request, context, asked=asked)
 
 
 @require_POST
@@ -125,8 +123,12 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
         messages.error(request, _NOT_READ)
         return redirect_after_form(request, reverse("memory_home"))
     if waits := next((one for one in kept if one.status == MemoryStatus.CANDIDATE), None):
+        words = _("I’m not sure about this. Please decide.")
         with own_transaction(request):
-            messages.warning(request, _please_decide(waits))
+            if known := waits.contested:
+                text = Truncator(additions_in_words(known.content)).chars(_QUOTED)
+                words = _("This may contradict “%(text)s”. Please decide.") % {"text": text}
+        messages.warning(request, words)
         return redirect_after_form(
             request, f"{reverse('memory_review')}?candidate={waits.public_id}"
         )
@@ -138,76 +140,42 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     return redirect_after_form(request, f"{reverse('memory_home')}#main")
 
 
-def _please_decide(waits: Memory) -> str:
-    known = waits.contested
-    if known is None:
-        return _("I’m not sure about this. Please decide.")
-    text = Truncator(additions_in_words(known.content)).chars(_QUOTED)
-    return _("This may contradict “%(text)s”. Please decide.") % {"text": text}
-
-
 def _show(
-    request: HttpRequest,
-    context: dict[str, Any],
-    *,
-    asked: Sequence[EmbeddedRequest] = (),
-    status: int = 200,
+    request: HttpRequest, context: dict[str, Any], *, asked: Sequence[EmbeddedRequest] = ()
 ) -> HttpResponse:
     part = "#tell" if target(request) == "tell" else ""
+    form, about, user = context["form"], context["about"], person(request)
+    page: dict[str, Any] = {"exact": [], "meant": [], "others": [], "related": []}
     with own_transaction(request):
-        user = person(request)
-        groups = [] if part else portrait_of(user, since=users.visit_portrait(user))
-        meant, others = _split_by_likelihood(asked, user)
-        related = [] if asked else _related(context, user)
-        page = {"groups": groups, "meant": meant, "others": others, "related": related}
-        page |= (_notes_on(groups, user) if groups else {}) | context | _told_about(context, user)
+        page["groups"] = [] if part else portrait_of(user, since=users.visit_portrait(user))
+        if phrases := [one for group in page["groups"] for one in group.phrases]:
+            of_projects = Memory.objects.filter(in_use(), user=user).exclude(project=None)
+            page |= {
+                "is_worded": any(one.wording for one in phrases),
+                "is_full": len(phrases) >= MOST,
+                "most_shown": MOST,
+                "leaves_projects_out": of_projects.exists(),
+            }
+        if asked:
+            found = spoken_requests.find(asked, user=user)
+            memories = list(found.memories)
+            likely = [one for one in memories if one.pk in found.likely]
+            page["meant"] = likely or memories[:_NEAREST]
+            page["others"] = [one for one in memories if one not in page["meant"]]
+        elif context.get("is_told"):
+            page["related"] = change_previews.related_memories(
+                form.cleaned_data["said"],
+                user=user,
+                without={one.memory for one in context["changes"]},
+            )
+        if context.get("is_told") and not context["only_forgets"]:
+            page["exact"] = change_previews.exact_changes(
+                form.cleaned_data["said"], context["changes"], user=user, about=about
+            )
+        known = Memory.objects.filter(user=user, public_id=about).first() if about else None
+        page |= context | {"about": known}
+        status = 422 if context.get("is_nothing_selected") else form.status
         return render(request, f"memories/about_you.html{part}", page, status=status)
-
-
-def _notes_on(groups: Sequence[Group], user: User) -> dict[str, Any]:
-    """Return the context for the notes below the portrait.
-
-    They say whether a chat model wrote some of its phrases, and which memories it leaves out.
-    """
-    phrases = [one for group in groups for one in group.phrases]
-    return {
-        "is_worded": any(one.wording for one in phrases),
-        "is_full": len(phrases) >= MOST,
-        "most_shown": MOST,
-        "leaves_projects_out": Memory.objects.filter(in_use(), user=user)
-        .exclude(project=None)
-        .exists(),
-    }
-
-
-def _split_by_likelihood(
-    asked: Sequence[EmbeddedRequest], user: User
-) -> tuple[list[Memory], list[Memory]]:
-    """Return the memories that a request to forget probably means, and the other possible ones.
-
-    If no memory is likely, the first list holds the `_NEAREST` most probable memories.
-    """
-    found = spoken_requests.find(asked, user=user) if asked else ForgetMatches()
-    memories = list(found.memories)
-    first = [one for one in memories if one.pk in found.likely] or memories[:_NEAREST]
-    return first, [one for one in memories if one not in first]
-
-
-def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:
-    about = str(context.get("about", ""))
-    known = Memory.objects.filter(user=user, public_id=about).first() if about else None
-    if not context.get("is_told") or context["only_forgets"]:
-        return {"about": known, "exact": []}
-    said, changes = context["form"].cleaned_data["said"], context["changes"]
-    exact = change_previews.exact_changes(said, changes, user=user, about=about)
-    return {"about": known, "exact": exact}
-
-
-def _related(context: dict[str, Any], user: User) -> list[Memory]:
-    if not context.get("is_told"):
-        return []
-    said, shown = context["form"].cleaned_data["said"], {one.memory for one in context["changes"]}
-    return change_previews.related_memories(said, user=user, without=shown)
 
 
 @require_safe

@@ -28,7 +28,7 @@ from foundation.text.richtext import shorten, with_inner_quotation_marks
 from memories import projects, selectors
 from memories.extraction.masking import additions_in_words
 from memories.forgetting import memory_forgets
-from memories.models import Memory, MemoryStatus, Project
+from memories.models import Memory, MemoryStatus
 from memories.pages.memory_rows import (
     action_url,
     is_in_place,
@@ -253,7 +253,8 @@ _SHOWN = 80
 def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
-        turns = _turns(memory)
+        sources = selectors.sources_of(memory)
+        turns = list({one.turn_id: one.turn for one in sources if one.turn}.values())
         told = [turn.user_message for turn in turns]
         repeated = memory_forgets.repeating_messages(
             memory.user, [memory.pk], told=[one.pk for one in told]
@@ -261,7 +262,7 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
         told += repeated
         if request.method != "POST":
             context = _forget_context(request, memory, turns, repeated, told=told)
-            return render_page(request, "memories/memory_forget.html", context)
+            return _ask_to_forget(request, **context)
         if told and request.POST.get("turns"):
             told_ids = [one.public_id for one in told]
             operation = message_forgets.forget_chosen(
@@ -281,8 +282,19 @@ def bin_empty(request: HttpRequest) -> HttpResponse:
     with own_transaction(request):
         memories = list(selectors.memories_of(person(request), MemoryFilter(status=BIN)))
         if request.method != "POST" and memories:
-            context = _bin_context(len(memories))
-            return render_page(request, "memories/memory_forget.html", context)
+            words = ngettext(
+                "%(n)d memory in the recycle bin, with everything derived from it",
+                "%(n)d memories in the recycle bin, with everything derived from them",
+                len(memories),
+            )
+            return _ask_to_forget(
+                request,
+                action=reverse("bin_empty"),
+                title=_("Forget everything in the recycle bin?"),
+                goes=[words % {"n": len(memories)}],
+                confirm=_("Forget all"),
+                cancel_href=reverse("memory_bin"),
+            )
         if memories:
             operation = memory_forgets.forget_memories(user=person(request), memories=memories)
             messages.success(request, forgotten_words(operation))
@@ -296,34 +308,31 @@ def project_forget(request: HttpRequest, key: str) -> HttpResponse:
     with own_transaction(request):
         project = projects.find(user=person(request), key=key)
         if request.method != "POST":
-            context = _project_context(project)
-            return render_page(request, "memories/memory_forget.html", context)
+            count = Memory.visible.filter(user=project.user_id, project=project).count()
+            words = ngettext(
+                "%(n)d memory, with its versions and everything derived from it",
+                "%(n)d memories, with their versions and everything derived from them",
+                count,
+            )
+            return _ask_to_forget(
+                request,
+                action=reverse("project_forget", args=[project.key]),
+                title=_("Forget the project “%(name)s”?") % {"name": project.name or project.key},
+                goes=[words % {"n": count}, _("the project itself")],
+                cancel_href=f"{reverse('memory_list')}?{urlencode({'project': project.key})}",
+            )
         operation = memory_forgets.forget_project(user=person(request), project=project)
     messages.success(request, forgotten_words(operation))
     return redirect_after_form(request, reverse("memory_list"))
 
 
-def _project_context(project: Project) -> dict[str, Any]:
-    count = Memory.visible.filter(user=project.user_id, project=project).count()
-    words = ngettext(
-        "%(n)d memory, with its versions and everything derived from it",
-        "%(n)d memories, with their versions and everything derived from them",
-        count,
-    )
-    return {
-        "action": reverse("project_forget", args=[project.key]),
-        "title": _("Forget the project “%(name)s”?") % {"name": project.name or project.key},
+def _ask_to_forget(request: HttpRequest, **given: Any) -> HttpResponse:
+    usual = {
         "text": _("This can’t be undone. You will get a receipt."),
-        "goes": [words % {"n": count}, _("the project itself")],
         "stays": [_("your conversations"), _("all other memories")],
         "confirm": _("Forget now"),
-        "cancel_href": f"{reverse('memory_list')}?{urlencode({'project': project.key})}",
     }
-
-
-def _turns(memory: Memory) -> list[Turn]:
-    found = {one.turn_id: one.turn for one in selectors.sources_of(memory) if one.turn}
-    return list(found.values())
+    return render_page(request, "memories/memory_forget.html", usual | given)
 
 
 def _forget_context(
@@ -355,11 +364,9 @@ def _forget_context(
     return {
         "action": reverse("memory_forget", args=[memory.public_id]),
         "title": _("Forget this now?"),
-        "text": _("This can’t be undone. You will get a receipt."),
         "goes": goes,
         "stays": [*_remaining(turns), *_repeating(len(repeated))],
         "choices": _choices(memory, told, count=len(turns) + len(repeated)),
-        "confirm": _("Forget now"),
         "cancel_href": back if back != reverse("memory_list") else page,
         # The page of a forgotten memory would be a 404.
         "hidden": [{"name": "next", "value": reverse("memory_list") if back == page else back}],
@@ -409,20 +416,3 @@ def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dic
         else _("What you said and the answer. No other memory was learned only there.")
     )
     return [{"name": "turns", "label": label % {"n": count}, "help": help_text, "also": named}]
-
-
-def _bin_context(count: int) -> dict[str, Any]:
-    words = ngettext(
-        "%(n)d memory in the recycle bin, with everything derived from it",
-        "%(n)d memories in the recycle bin, with everything derived from them",
-        count,
-    )
-    return {
-        "action": reverse("bin_empty"),
-        "title": _("Forget everything in the recycle bin?"),
-        "text": _("This can’t be undone. You will get a receipt."),
-        "goes": [words % {"n": count}],
-        "stays": [_("your conversations"), _("all other memories")],
-        "confirm": _("Forget all"),
-        "cancel_href": reverse("memory_bin"),
-    }

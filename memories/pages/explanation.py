@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
@@ -39,7 +39,6 @@ from memories.models import (
 )
 from memories.pages import reason_words
 from memories.pages.memory_rows import is_row, page_menu_of, render_changed_rows
-from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
 _CONTEXT = 240  # characters of the message before and after the quote
@@ -90,7 +89,9 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
     All sources in the same turn are one reason; every other source is a reason of its own.
     """
     current = [one for one in sources if one.version.number == memory.current_version]
-    noted = _notes_of(memory, current)
+    named = {one.reference for one in current if one.reference.startswith("note_")}
+    notes = DailyNote.objects.filter(user=memory.user_id, public_id__in=named, day__isnull=False)
+    noted = {row.public_id: row for row in notes}
     seen: set[object] = set()
     reasons = []
     for source in current:
@@ -102,22 +103,23 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
     return sorted(reasons, key=lambda one: one.at, reverse=True)
 
 
-def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]:
-    named = {one.reference for one in sources if one.reference.startswith("note_")}
-    if not named:
-        return {}
-    rows = DailyNote.objects.filter(user=memory.user_id, public_id__in=named, day__isnull=False)
-    return {row.public_id: row for row in rows}
-
-
 def _reason(source: Source, note: DailyNote | None) -> Reason:
     turn, message = source.turn, source.message
     said = turn or message
     message = message or (turn.user_message if turn else None)
+    quote = _quote(source, message) if message else None
+    if note and not message and source.quote:
+        quote = {
+            "before": "",
+            "words": source.quote,
+            "after": "",
+            "who": _("Daily note"),
+            "said_at": note.created_at,
+        }
     return Reason(
         text=_source_words(source),
         at=message.created_at if message else (note or source).created_at,
-        quote=_quote(source, message) if message else _note_quote(source, note),
+        quote=quote,
         conversation=said.conversation if said else None,
         said_in=turn.user_message if turn else message,
         reference="" if note else source.reference,
@@ -163,25 +165,6 @@ def _quote(source: Source, message: Message) -> dict[str, Any]:
         "who": message.speaker or (_("You") if message.role == "user" else _("Assistant")),
         "said_at": message.created_at,
     }
-
-
-def _note_quote(source: Source, note: DailyNote | None) -> dict[str, Any] | None:
-    if note is None or not source.quote:
-        return None
-    return {
-        "before": "",
-        "words": source.quote,
-        "after": "",
-        "who": _("Daily note"),
-        "said_at": note.created_at,
-    }
-
-
-def _history(user: User, memory: Memory) -> list[dict[str, Any]]:
-    # Load one more version than is shown, because each version is compared with the one before.
-    versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
-    steps = [_step(memory, one, before) for one, before in pairwise([*versions, None]) if one]
-    return steps[:_SHOWN_VERSIONS]
 
 
 def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) -> dict[str, Any]:
@@ -247,10 +230,6 @@ def _title(version: MemoryVersion) -> str:
     }[version.change]
 
 
-def _used(user: User, memory: Memory) -> list[dict[str, Any]]:
-    return [_use(memory, hit) for hit in selectors.uses_of(user, memory)[:_SHOWN_USES]]
-
-
 def _use(memory: Memory, hit: RecallHit) -> dict[str, Any]:
     always, parts = memory.is_always_included, hit.components
     why = reason_words.why(parts, asked=hit.trace.query, text=memory.content, always=always)
@@ -299,31 +278,28 @@ def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
             return render_changed_rows(request, [memory.public_id], oob=False)
         sources = list(selectors.sources_of(memory)[:200])
         uses = selectors.use_count(person(request), memory)
-        context = _head(memory, sources, uses) | _section(request, memory, uses)
+        reasons = reasons_of(memory, sources)
+        rated = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
+        context = {
+            "memory": memory,
+            "uses": uses,
+            "reasons": reasons[:_SHOWN_REASONS],
+            "because": reason_sentences(selectors.version_in_use(memory)),
+            "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
+            "menu": page_menu_of(memory),
+            "is_in_use": memory.is_in_use,
+            "may_be_rated": memory.deleted_at is None and memory.status in rated,
+            "archive_days": settings.ARCHIVE_DAYS,
+        }
+        context |= _section(request, memory, uses)
         return render(request, "memories/memory_detail.html", context)
 
 
-def _head(memory: Memory, sources: list[Source], uses: int) -> dict[str, Any]:
-    reasons = reasons_of(memory, sources)
-    return {
-        "memory": memory,
-        "uses": uses,
-        "reasons": reasons[:_SHOWN_REASONS],
-        "because": reason_sentences(selectors.version_in_use(memory)),
-        "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
-        "menu": page_menu_of(memory),
-        "is_in_use": memory.is_in_use,
-        "may_be_rated": memory.deleted_at is None
-        and memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED),
-        "archive_days": settings.ARCHIVE_DAYS,
-    }
-
-
 def _section(request: HttpRequest, memory: Memory, uses: int) -> dict[str, Any]:
-    sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
-        "history": (_("History"), "history", _history),
-        "used": (_("Used"), "sparkle", _used),
-        "related": (_("Related"), "link", _related),
+    sections = {
+        "history": (_("History"), "history"),
+        "used": (_("Used"), "sparkle"),
+        "related": (_("Related"), "link"),
     }
     wanted = request.GET.get("show", "")
     chosen = wanted if wanted in sections else "history"
@@ -335,17 +311,22 @@ def _section(request: HttpRequest, memory: Memory, uses: int) -> dict[str, Any]:
             "icon": icon,
             "current": name == chosen,
         }
-        for name, (label, icon, _read) in sections.items()
+        for name, (label, icon) in sections.items()
     ]
-    found = sections[chosen][2](person(request), memory)
-    context = {"tabs": tabs, "chosen": chosen, chosen: found}
+    context: dict[str, Any] = {"tabs": tabs, "chosen": chosen}
     if chosen == "used":
-        context["unlisted_uses"] = max(0, uses - len(found))
+        shown = selectors.uses_of(person(request), memory)[:_SHOWN_USES]
+        context["used"] = [_use(memory, hit) for hit in shown]
+        context["unlisted_uses"] = max(0, uses - len(context["used"]))
+    elif chosen == "related":
+        relations = selectors.relations_of(memory)[:_SHOWN_RELATED]
+        context["related"] = related_to(memory, relations)
+    else:
+        # Load one more version than is shown, because each is compared with the one before.
+        versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
+        steps = [_step(memory, one, before) for one, before in pairwise([*versions, None]) if one]
+        context["history"] = steps[:_SHOWN_VERSIONS]
     return context
-
-
-def _related(user: User, memory: Memory) -> list[Related]:
-    return related_to(memory, selectors.relations_of(memory)[:_SHOWN_RELATED])
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,15 @@ from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from foundation.errors import ApplicationError, NotFound, Stale
+from foundation.errors import ApplicationError, Conflict, NotFound, Stale
 from memories.files import changes, daily_notes, file_contents, file_sync, grammar, memory_files
 from memories.files.file_edits import EditEffect
 from memories.files.grammar import CURATED, LAYERS, BadPath, blocks_of, parse
 from memories.files.memory_files import AppliedEdit, FileState
 from memories.models import FileVersion, Kind
 from ops.models import User
-from ops.pages.base import day_of, number_of, own_transaction, person, personal_page
+from ops.pages.base import day_of, form_data, number_of, own_transaction, person, personal_page
+from ops.pages.forms import ServiceForm
 
 _DAYS = 30  # daily notes on one page
 _LINES = 200  # lines of a file on one page
@@ -79,20 +80,17 @@ def memory_file_edit(request: HttpRequest, path: str) -> HttpResponse:
         file = _file(person(request), path)
     if file_contents.day_of(path):
         return redirect("memory_file", path)
-    if request.method != "POST":
-        return _editor(request, file, FileText(initial={"content": file.text, "tag": file.etag}))
-    form = FileText(request.POST)
+    initial = {"content": file.text, "tag": file.etag}
+    form = FileText(form_data(request), initial=initial)
+    if form.is_valid():
+        text, tag = form.cleaned_data["content"], form.cleaned_data["tag"]
+        try:
+            with form.refusing(Stale):
+                applied = _save(request, path, text, tag or None)
+        except Stale:
+            return _conflict(request, path, text, tag)
     if not form.is_valid():
-        return _editor(request, file, form, status=422)
-    try:
-        applied = _save(
-            request, path, form.cleaned_data["content"], form.cleaned_data["tag"] or None
-        )
-    except Stale:
-        return _conflict(request, path, form)
-    except ApplicationError as error:
-        form.refuse(error)
-        return _editor(request, file, form, status=422)
+        return _editor(request, file, form, status=form.status)
     _say_what_became(request, applied.done)
     return redirect("memory_file", path)
 
@@ -100,19 +98,19 @@ def memory_file_edit(request: HttpRequest, path: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def memory_file_add(request: HttpRequest) -> HttpResponse:
-    form = NewFile(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    form = NewFile(form_data(request))
+    if form.is_valid():
         path = form.cleaned_data["path"]
-        try:
+        with form.refusing():
             with own_transaction(request):
-                _check_free(request, path)
+                if file_contents.row_of(person(request), path) is not None:
+                    raise Conflict("A file with this name already exists.")
+                memory_files.check_room_for_note(person(request), path)
             _save(request, path, form.cleaned_data["content"], None, new=True)
-            return redirect("memory_file", path)
-        except ApplicationError as error:
-            form.refuse(error)
-    status = 422 if form.is_bound else 200
+    if form.is_valid():
+        return redirect("memory_file", path)
     with own_transaction(request):
-        return render(request, "memories/file_add.html", {"form": form}, status=status)
+        return render(request, "memories/file_add.html", {"form": form}, status=form.status)
 
 
 @require_POST
@@ -168,12 +166,6 @@ def _save(
         return file_sync.edit(ready, user=user)
 
 
-def _check_free(request: HttpRequest, path: str) -> None:
-    if file_contents.row_of(person(request), path) is not None:
-        raise ApplicationError(_("A file with this name already exists."))
-    memory_files.check_room_for_note(person(request), path)
-
-
 def _file(user: User, path: str) -> FileState:
     if path in LAYERS and file_contents.row_of(user, path) is None:
         return FileState(path, "", 0, timezone.now())
@@ -188,18 +180,18 @@ def _editor(
         return render(request, "memories/file_edit.html", context, status=status)
 
 
-def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
-    mine, tag = form.cleaned_data["content"], form.cleaned_data["tag"]
+def _conflict(request: HttpRequest, path: str, mine: str, tag: str) -> HttpResponse:
     with own_transaction(request):
         now = _file(person(request), path)
-        base = _base_text(request, path, tag)
+        versions = FileVersion.objects.filter(user=person(request), file__path=path)
+        texts = versions.order_by("-number").values_list("content", flat=True)
+        base = next((text for text in texts if file_contents.etag_of(text) == tag), None)
     merged = changes.merge_lines(base, mine, now.text) if base is not None else None
     text = merged.text if merged else mine
-    shown = FileText(initial={"content": text, "tag": now.etag})
     return _editor(
         request,
         now,
-        shown,
+        FileText(initial={"content": text, "tag": now.etag}),
         status=409,
         conflict=True,
         merged=bool(merged and merged.clean),
@@ -207,12 +199,6 @@ def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
         theirs=now.text,
         mine=mine,
     )
-
-
-def _base_text(request: HttpRequest, path: str, tag: str) -> str | None:
-    versions = FileVersion.objects.filter(user=person(request), file__path=path)
-    contents = versions.order_by("-number").values_list("content", flat=True)
-    return next((text for text in contents if file_contents.etag_of(text) == tag), None)
 
 
 def _about(file: FileState) -> dict[str, Any]:
@@ -300,7 +286,7 @@ def _who(actor: str) -> str:
     return words.get(actor, pgettext("who changed a file", "from your memories"))
 
 
-class FileText(forms.Form):
+class FileText(ServiceForm):
     """The form for editing a whole file. `tag` is the ETag of the version that is edited."""
 
     tag = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
@@ -320,14 +306,6 @@ class FileText(forms.Form):
     def clean_content(self) -> str:
         """Return the text with LF line endings, since browsers submit CRLF."""
         return str(self.cleaned_data["content"]).replace("\r\n", "\n")
-
-    def refuse(self, error: ApplicationError) -> None:
-        """Add the errors of a service to the form, next to the fields they refer to."""
-        for name, texts in error.fields.items():
-            field = name if name in self.fields else "content"
-            self.add_error(field, [gettext(text) for text in texts])
-        if not error.fields:
-            self.add_error(None, gettext(error.message))
 
 
 class NewFile(FileText):

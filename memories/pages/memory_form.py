@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -32,6 +32,7 @@ from memories.selectors import ANY
 from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, WriteResult, kind_of
 from ops.pages.base import (
+    form_data,
     next_address,
     own_transaction,
     person,
@@ -47,13 +48,11 @@ _QUOTED = 80  # characters of a memory in a notice
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def memory_add(request: HttpRequest) -> HttpResponse:
-    form = AddForm(request.POST or None)
-    if request.method != "POST" or not form.is_valid():
-        return _show(request, "memories/memory_add.html", {"form": form})
-    try:
-        written = _add(request, form.cleaned_data)
-    except ApplicationError as error:
-        form.refuse(error)
+    form = AddForm(form_data(request))
+    if form.is_valid():
+        with form.refusing():
+            written = _add(request, form.cleaned_data)
+    if not form.is_valid():
         return _show(request, "memories/memory_add.html", {"form": form})
     report_write_result(request, written)
     page = reverse("memory_page", args=[written.memory.public_id])
@@ -105,26 +104,26 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
         memory = selectors.memory_of(person(request), memory_id)
     if memory.deleted_at and request.method != "POST":
         return offer_restore(request, memory)
-    form = (
-        EditForm(request.POST, memory=memory) if request.method == "POST" else EditForm.of(memory)
-    )
+    form = EditForm(form_data(request), memory=memory)
     waits = memory.status == MemoryStatus.CANDIDATE and memory.conflicts_with is None
-    context = {"form": form, "memory": memory, "in_bin": memory.deleted_at is not None}
-    context["waits"] = waits
-    asks = context["in_bin"] and "put_back" not in request.POST
-    if request.method != "POST" or not form.is_valid() or form.refuse_if_outdated(memory) or asks:
+    in_bin = memory.deleted_at is not None
+    context = {"form": form, "memory": memory, "in_bin": in_bin, "waits": waits}
+    asks = in_bin and "put_back" not in request.POST
+    if not form.is_valid() or form.refuse_if_outdated(memory) or asks:
         return _show(request, "memories/memory_edit.html", context)
     changes = form.changes(memory)
-    try:
+    accepts = waits and "accept" in request.POST
+    with form.refusing():
         edited = _change(request, memory, changes)
-        if waits and "accept" in request.POST:
-            _accept(request, memory)
-            return redirect("memory_review")
-    except NotFound:
-        raise
-    except ApplicationError as error:
-        form.refuse(error)
+        if accepts:
+            with own_transaction(request):
+                given = ReviewInput(memory.public_id, "accept")
+                review.confirm(user=person(request), decisions=[given])
+    if form.errors:
         return _show(request, "memories/memory_edit.html", context)
+    if accepts:
+        messages.success(request, _("Remembered."))
+        return redirect("memory_review")
     if "content" in changes:
         messages.success(request, _("Saved. The old text is in the history."))
     elif changes or memory.deleted_at:
@@ -133,7 +132,11 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
         messages.info(request, _("Nothing was changed."))
     if edited.current_version != memory.current_version:
         mention_contradiction(request, edited)
-    return _after_editing(request, memory)
+    if is_row(request):
+        with own_transaction(request):
+            return render_changed_rows(request, [memory.public_id], oob=False)
+    page = reverse("memory_page", args=[memory.public_id])
+    return redirect_after_form(request, next_address(request, default=page))
 
 
 def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Memory:
@@ -144,21 +147,6 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Me
         if edit is not None:
             memory = curation.edit(edit, user=person(request), memory=memory)
     return memory
-
-
-def _accept(request: HttpRequest, memory: Memory) -> None:
-    given = ReviewInput(memory.public_id, "accept")
-    with own_transaction(request):
-        review.confirm(user=person(request), decisions=[given])
-    messages.success(request, _("Remembered."))
-
-
-def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
-    page = reverse("memory_page", args=[memory.public_id])
-    if not is_row(request):
-        return redirect_after_form(request, next_address(request, default=page))
-    with own_transaction(request):
-        return render_changed_rows(request, [memory.public_id], oob=False)
 
 
 @require_POST
@@ -322,19 +310,16 @@ class EditForm(MemoryForm):
     # The number of the version that was shown, used to detect a change made in another tab.
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
-    @classmethod
-    def of(cls, memory: Memory) -> EditForm:
+    def __init__(self, data: QueryDict | None, *, memory: Memory) -> None:
         until = memory.valid_until
-        return cls(
-            memory=memory,
-            initial={
-                "content": additions_in_words(memory.content),
-                "kind": memory.kind,
-                "tags": shown_tags(memory.tags),
-                "valid_until": timezone.localtime(until).date() if until else None,
-                "seen": memory.current_version,
-            },
-        )
+        initial = {
+            "content": additions_in_words(memory.content),
+            "kind": memory.kind,
+            "tags": shown_tags(memory.tags),
+            "valid_until": timezone.localtime(until).date() if until else None,
+            "seen": memory.current_version,
+        }
+        super().__init__(data, memory=memory, initial=initial)
 
     def refuse_if_outdated(self, memory: Memory) -> bool:
         """Return True if the text was changed after this form was shown; if so, add an error.

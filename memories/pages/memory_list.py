@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.cache import cache
-from django.db.models import Count, F, Func, OuterRef
+from django.db.models import Count, F, Func, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.defaultfilters import floatformat
@@ -126,10 +126,15 @@ def memory_list(request: HttpRequest) -> HttpResponse:
         page, count = _page(request, params, prepared)
         # Render only the results while the user types, and only the next rows while they scroll.
         part = "#found" if target(request) == "found" else _rows_part(request)
-        context = _shared(request, params, page) | (
-            {} if part == "#rows" else _page_context(request, params, count)
-        )
-        context["in_place"] = part == "#found"
+        back = current_address(request) if params.after else params.address()
+        context = {
+            "asked": params,
+            "rows": rows_of(page.rows, back=back),
+            "next_url": params.address(after=page.cursor) if page.cursor else "",
+            "in_place": part == "#found",
+        }
+        if part != "#rows":
+            context |= _page_context(request, params, count)
         response = render(request, f"memories/memory_list.html{part}", context)
     if part == "#found":
         response["HX-Replace-Url"] = params.address()
@@ -149,15 +154,6 @@ def _page(
         return search_page(prepared, user=user, filters=params.filters, after=params.after)
     page = memory_rows.page_of(user, params.filters, sort=params.values["sort"], after=params.after)
     return page, None
-
-
-def _shared(request: HttpRequest, params: ListQuery, page: Page) -> dict[str, Any]:
-    back = current_address(request) if params.after else params.address()
-    return {
-        "asked": params,
-        "rows": rows_of(page.rows, back=back),
-        "next_url": params.address(after=page.cursor) if page.cursor else "",
-    }
 
 
 def _page_context(request: HttpRequest, params: ListQuery, found: int | None) -> dict[str, Any]:
@@ -294,7 +290,7 @@ def _rows_part(request: HttpRequest) -> str:
 
 COUNTED = 1_000
 _KEPT_SECONDS = 120
-_TAGS = 40
+_MOST_OPTIONS = 40
 _PROJECTS = 100
 
 
@@ -358,28 +354,26 @@ def _from_rows(rows: Sequence[_Row]) -> Survey:
     projects = _facets(row.project_key for row in listed if row.project_key)
     return Survey(
         totals=Totals(
-            memories=sum(_is_in_use(row, now) for row in listed),
+            memories=sum(
+                row.status == MemoryStatus.ACTIVE
+                and (row.valid_until is None or row.valid_until > now)
+                for row in listed
+            ),
             listed=len(listed),
             conversations=len({one for row in rows for one in row.conversations}),
-            waiting=sum(_waits(row) for row in present),
+            waiting=sum(
+                row.status == MemoryStatus.CANDIDATE or row.removal_asked_at is not None
+                for row in present
+            ),
             binned=len(rows) - len(present),
             last_learned_at=max((row.created_at for row in present), default=None),
         ),
         kinds=_facets(row.kind for row in listed),
-        tags=_facets(tag for row in listed for tag in without_twins(row.tags))[:_TAGS],
+        tags=_facets(tag for row in listed for tag in without_twins(row.tags))[:_MOST_OPTIONS],
         projects=[Facet(one.value, one.count, names[one.value] or "") for one in projects],
         origins=_facets(row.origin for row in listed),
         pinned=sum(row.pinned for row in listed),
     )
-
-
-def _is_in_use(row: _Row, now: datetime) -> bool:
-    holds = row.valid_until is None or row.valid_until > now
-    return holds and row.status == MemoryStatus.ACTIVE
-
-
-def _waits(row: _Row) -> bool:
-    return row.status == MemoryStatus.CANDIDATE or row.removal_asked_at is not None
 
 
 def _facets(values: Iterable[str]) -> list[Facet]:
@@ -388,31 +382,25 @@ def _facets(values: Iterable[str]) -> list[Facet]:
 
 
 def _survey_of(user: User) -> Survey:
+    listed = Memory.objects.filter(user=user, status__in=LISTED)
+    each = Func(F("tags"), function="unnest")
+    each.set_returning = True
     return Survey(
         totals=totals_of(user),
-        kinds=_by(user, "kind"),
-        tags=_by_tag(user),
+        kinds=_by(listed, "kind"),
+        tags=_by(listed.exclude(tags=[]).annotate(tag=each), "tag"),
         projects=[
             Facet(one.key, one.memory_count, one.name)  # type: ignore[attr-defined]
             for one in projects_of(user)[:_PROJECTS]
         ],
-        origins=_by(user, "origin"),
-        pinned=Memory.objects.filter(user=user, status__in=LISTED, pinned=True).count(),
+        origins=_by(listed, "origin"),
+        pinned=listed.filter(pinned=True).count(),
     )
 
 
-def _by(user: User, column: str) -> list[Facet]:
-    rows = Memory.objects.filter(user=user, status__in=LISTED).values(column)
-    counted = rows.annotate(n=Count("pk")).order_by("-n", column)
-    return [Facet(row[column], row["n"]) for row in counted]
-
-
-def _by_tag(user: User) -> list[Facet]:
-    rows = Memory.objects.filter(user=user, status__in=LISTED).exclude(tags=[])
-    each = Func(F("tags"), function="unnest")
-    each.set_returning = True
-    counted = rows.annotate(tag=each).values("tag").annotate(n=Count("pk")).order_by("-n", "tag")
-    return [Facet(row["tag"], row["n"]) for row in counted[:_TAGS]]
+def _by(rows: QuerySet[Memory], column: str) -> list[Facet]:
+    counted = rows.values(column).annotate(n=Count("pk")).order_by("-n", column)
+    return [Facet(row[column], row["n"]) for row in counted[:_MOST_OPTIONS]]
 
 
 @dataclass(frozen=True)

@@ -69,10 +69,8 @@ class Row:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        edit, inline = (
-            action_url(self.memory, "edit", back=self.back),
-            action_url(self.memory, "edit"),
-        )
+        edit = action_url(self.memory, "edit", back=self.back)
+        inline = action_url(self.memory, "edit")
         delete = action_url(self.memory, "delete")
         return [
             {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
@@ -207,17 +205,14 @@ def rows_by_keys(user: User, pks: Sequence[int]) -> list[Row]:
     Two queries are run.
     """
     rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
-    sources = {one.memory_id: one for one in _newest_sources(user, pks)}
-    return [Row(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
-
-
-def _newest_sources(user: User, pks: Sequence[int]) -> QuerySet[Source]:
-    return (
+    newest = (
         Source.objects.filter(user=user, memory__in=pks)
         .select_related("turn__conversation", "turn__user_message", "message")
         .order_by("memory_id", "-pk")
         .distinct("memory_id")
     )
+    sources = {one.memory_id: one for one in newest}
+    return [Row(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
 
 
 def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
@@ -309,11 +304,20 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
 
 
 def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
+    def item(label: str, icon: str, name: str, help_text: str = "") -> dict[str, Any]:
+        action = action_url(memory, name, back=back)
+        return {"label": label, "icon": icon, "action": action, "help": help_text if back else ""}
+
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
-        return [_pin(memory, back=back), _switch(memory, back=back)]
+        pin = item(pgettext("verb", "Pin"), "pin", "pin", _("always used, and first in the list"))
+        disable = item(_("Disable"), "disable", "disable", _("kept, but not used"))
+        is_disabled = memory.status == MemoryStatus.DISABLED
+        return [
+            item(_("Unpin"), "pin-off", "unpin") if memory.pinned else pin,
+            item(_("Enable"), "enable", "enable") if is_disabled else disable,
+        ]
     if memory.archived_at is not None or memory.status == MemoryStatus.SUPERSEDED:
-        enable = action_url(memory, "enable", back=back)
-        return [{"label": _("Use it again"), "icon": "restore", "action": enable}]
+        return [item(_("Use it again"), "restore", "enable")]
     return []
 
 
@@ -344,28 +348,3 @@ def name_memory(said: str, memory: Memory) -> str:
     """Return the message, followed by the text of the memory, which is shortened for a toast."""
     text = Truncator(additions_in_words(memory.content)).chars(_NAMED)
     return f"{said} " + _("“%(text)s”") % {"text": with_inner_quotation_marks(text)}
-
-
-def _pin(memory: Memory, *, back: str) -> dict[str, Any]:
-    if memory.pinned:
-        return {
-            "label": _("Unpin"),
-            "icon": "pin-off",
-            "action": action_url(memory, "unpin", back=back),
-        }
-    label = pgettext("verb", "Pin")
-    help_text = _("always used, and first in the list")
-    pin = action_url(memory, "pin", back=back)
-    return {"label": label, "icon": "pin", "action": pin, "help": help_text if back else ""}
-
-
-def _switch(memory: Memory, *, back: str) -> dict[str, Any]:
-    if memory.status == MemoryStatus.DISABLED:
-        return {
-            "label": _("Enable"),
-            "icon": "enable",
-            "action": action_url(memory, "enable", back=back),
-        }
-    help_text = _("kept, but not used") if back else ""
-    disable = action_url(memory, "disable", back=back)
-    return {"label": _("Disable"), "icon": "disable", "action": disable, "help": help_text}

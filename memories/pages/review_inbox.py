@@ -51,7 +51,9 @@ def memory_review(request: HttpRequest) -> HttpResponse:
         if current is not None:
             context |= _both_sides(user, current)
             context["others"] = [one for one in shown if one != current]
-            context["after"] = _next_after(shown, current)
+            if len(shown) > 1:
+                after = shown[(shown.index(current) + 1) % len(shown)]
+                context["after"] = f"{reverse('memory_review')}?candidate={after.public_id}"
         return render(request, "memories/memory_review.html", context)
 
 
@@ -70,7 +72,8 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     try:
         with own_transaction(request):
             before = review.undecided(person(request), memory_id)
-            heeded = _contradicted_always_included(person(request), before)
+            other = before.other if before else ""
+            old = selectors.memory_of(person(request), other) if other else None
             results = review.confirm(user=person(request), decisions=[given], undoable=True)
     except ApplicationError as error:
         messages.error(request, _(error.message))
@@ -80,8 +83,9 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     ends = decision == "keep_both" and given.old_until is not None
     assert before is not None
     said = _said(decision, removed=results[0].memory_id is None, ends=ends)
-    if heeded is not None and decision in _SWITCHING_OFF:
-        said = name_memory(_("I no longer follow this:"), heeded)
+    # The person is told if a memory that is part of every prompt, such as an allergy, ends.
+    if old is not None and old.is_always_included and decision in _SWITCHING_OFF:
+        said = name_memory(_("I no longer follow this:"), old)
     undo = remember_undo(request, _UNDO, [json.dumps(asdict(before))], view="memory_undecide")
     messages.success(request, said, extra_tags=undo)
     if results[0].result == "accepted" and results[0].memory_id:
@@ -89,14 +93,6 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
             accepted = selectors.memory_of(person(request), results[0].memory_id)
         mention_contradiction(request, accepted)
     return redirect("memory_review")
-
-
-def _contradicted_always_included(user: User, before: ReviewState | None) -> Memory | None:
-    """Return the contradicted memory if it is part of every prompt, such as an allergy."""
-    if before is None or not before.other:
-        return None
-    other = selectors.memory_of(user, before.other)
-    return other if other.is_always_included else None
 
 
 def _decided_meanwhile(request: HttpRequest, memory_id: str) -> HttpResponse:
@@ -170,13 +166,6 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
 
 def _first_reason(memory: Memory) -> explanation.Reason | None:
     return next(iter(explanation.reasons_of(memory, selectors.sources_of(memory)[:5])), None)
-
-
-def _next_after(shown: list[Memory], current: Memory) -> str:
-    if len(shown) < 2:
-        return ""
-    place = (shown.index(current) + 1) % len(shown)
-    return f"{reverse('memory_review')}?candidate={shown[place].public_id}"
 
 
 def _moment(day: date, at: time) -> datetime:

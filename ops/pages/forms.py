@@ -53,13 +53,16 @@ class ServiceForm(forms.Form):
             self.add_error(None, gettext(error.message))
 
     @contextmanager
-    def refusing(self) -> Iterator[None]:
-        """Add an error that a service raises in the `with` block to the form, except `NotFound`."""
+    def refusing(self, *unless: type[ApplicationError]) -> Iterator[None]:
+        """Add an error that a service raises in the `with` block to the form.
+
+        `NotFound` and the errors in `unless` are raised.
+        """
         try:
             yield
-        except NotFound:
-            raise
         except ApplicationError as error:
+            if isinstance(error, (NotFound, *unless)):
+                raise
             self.refuse(error)
 
     @property
