@@ -58,15 +58,6 @@ def reserve_answer(found: OpenedConversation) -> Iterator[AnswerReservation]:
     close it or pass it to `respond_with_answer`. Raise `Conflict` if no slot is free, or if this
     conversation is already being answered.
     """
-    reservation = _reserve(found)
-    try:
-        yield reservation
-    except BaseException:
-        reservation.close()
-        raise
-
-
-def _reserve(found: OpenedConversation) -> AnswerReservation:
     conversation = found.row.public_id if found.row is not None else ""
     if conversation and not answer_stream.begin_answer(conversation):
         raise Conflict(
@@ -76,10 +67,10 @@ def _reserve(found: OpenedConversation) -> AnswerReservation:
             )
         )
     reservation = AnswerReservation(conversation)
-    if not answer_text.model_name():
-        return reservation
     try:
-        return replace(reservation, slot=long_answers().acquire())
+        if answer_text.model_name():
+            reservation = replace(reservation, slot=long_answers().acquire())
+        yield reservation
     except Throttled:
         reservation.close()
         words = _(
@@ -87,6 +78,9 @@ def _reserve(found: OpenedConversation) -> AnswerReservation:
             "still here: try again in a moment."
         )
         raise Conflict(words) from None
+    except BaseException:
+        reservation.close()
+        raise
 
 
 def respond_with_answer(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -128,26 +129,16 @@ def bubbles_of(
     if before is not None:
         found = found.filter(number__lt=before)
     rows = list(found.select_related("feedback")[: PAGE + 1])
-    messages = _fitting_messages(rows[:PAGE])[::-1]
+    # At least two messages are shown, however long they are.
+    lengths = accumulate(len(one.content) for one in rows[:PAGE])
+    fitting = sum(total <= PAGE_CHARS for total in lengths)
+    messages = rows[: max(fitting, 2)][::-1]
     return Bubbles(
         build_bubbles(user, messages, is_last=before is None),
         messages,
         earlier=messages[0].number if len(rows) > len(messages) else None,
         is_latest=before is None,
     )
-
-
-def _fitting_messages(newest: list[Message]) -> list[Message]:
-    """Return the first of these messages (newest first) that together fit on one page.
-
-    Two messages are always returned, however long they are.
-    """
-    total = 0
-    for count, message in enumerate(newest):
-        total += len(message.content)
-        if total > PAGE_CHARS and count >= 2:
-            return newest[:count]
-    return newest
 
 
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:

@@ -14,13 +14,14 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations.chat import answer_stream, chat_messages
-from conversations.chat.chat_messages import EditedQuestion, Thread, UnconfirmedEdit
+from conversations.chat.chat_messages import EditedQuestion, UnconfirmedEdit
 from conversations.pages import answers, chat_page, conversation_list, deletions
 from conversations.pages.chat_page import MessageForm, OpenedConversation, TitleForm
 from conversations.recording import conversation_names
 from foundation.errors import ApplicationError, NotFound
 from ops.pages.base import (
     field_of,
+    form_data,
     is_htmx,
     is_streamed,
     own_transaction,
@@ -48,9 +49,7 @@ def chat_home(request: HttpRequest) -> HttpResponse:
 @chat_page.keeps_text
 @personal_page
 def conversation_new(request: HttpRequest) -> HttpResponseBase:
-    if request.method == "POST":
-        return _say(request, OpenedConversation())
-    return chat_page.show_in_transaction(request, OpenedConversation())
+    return _show_or_say(request, OpenedConversation())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -58,9 +57,7 @@ def conversation_new(request: HttpRequest) -> HttpResponseBase:
 @personal_page
 def temporary_new(request: HttpRequest) -> HttpResponseBase:
     """Begin a temporary chat: it expires after a day, and nothing is learned from it."""
-    if request.method == "POST":
-        return _say(request, OpenedConversation(is_temporary=True))
-    return chat_page.show_in_transaction(request, OpenedConversation(is_temporary=True))
+    return _show_or_say(request, OpenedConversation(is_temporary=True))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -74,41 +71,37 @@ def conversation_page(request: HttpRequest, conversation_id: str) -> HttpRespons
     return _say(request, found)
 
 
+def _show_or_say(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
+    if request.method != "POST":
+        return chat_page.show_in_transaction(request, found)
+    return _say(request, found)
+
+
 def _say(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
     form = MessageForm(request.POST)
-    if not form.is_valid():
-        return _refused(request, found, form)
     was_untitled = found.row is None or not found.row.title
-    try:
-        with answers.reserve_answer(found) as reservation:
+    if form.is_valid():
+        with form.refusing(), answers.reserve_answer(found) as reservation:
             thread = chat_messages.ask(
                 form.cleaned_data["text"],
                 user=person(request),
                 conversation=found.conversation,
                 is_temporary=found.is_temporary,
             )
-    except NotFound:
-        raise
-    except ApplicationError as error:
-        form.refuse(error)
-        return _refused(request, found, form)
+    if form.errors:
+        if not is_htmx(request):
+            return chat_page.show_in_transaction(request, found, form=form)
+        # The page keeps the typed text: only the message form is replaced.
+        response = chat_page.show_in_transaction(request, found, form=form, part="#composer")
+        response["HX-Retarget"], response["HX-Reswap"] = "#composer", "outerHTML"
+        return response
     page = reverse("conversation", args=[thread.public_id])
     if found.row is None and is_streamed(request):  # the new page requests the answer
         reservation.close()
         return redirect_after_form(request, page)
-    response = answers.respond_with_answer(request, thread, reservation, was_untitled=was_untitled)
-    return (
-        redirect_after_form(request, page) if found.row is None and is_htmx(request) else response
-    )
-
-
-def _refused(request: HttpRequest, found: OpenedConversation, form: MessageForm) -> HttpResponse:
-    """Show the error and keep the typed text; for htmx return only the message form."""
-    if not is_htmx(request):
-        return chat_page.show_in_transaction(request, found, form=form)
-    response = chat_page.show_in_transaction(request, found, form=form, part="#composer")
-    response["HX-Retarget"], response["HX-Reswap"] = "#composer", "outerHTML"
-    return response
+    answer = answers.respond_with_answer(request, thread, reservation, was_untitled=was_untitled)
+    is_new = found.row is None and is_htmx(request)
+    return redirect_after_form(request, page) if is_new else answer
 
 
 @require_POST
@@ -118,11 +111,14 @@ def conversation_answer(request: HttpRequest, conversation_id: str) -> HttpRespo
     found = _opened(request, conversation_id)
     try:
         with answers.reserve_answer(found) as reservation, own_transaction(request):
-            thread = _last(request, found)
+            assert found.conversation is not None
+            thread = chat_messages.last_question(
+                user=person(request), conversation=found.conversation
+            )
     except NotFound:
         raise
     except ApplicationError as error:
-        return _refuse_answer(request, found, error)
+        return _show_as_it_is(request, found, error, status=409)
     return answers.respond_with_answer(request, thread, reservation)
 
 
@@ -145,16 +141,14 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
     deletions.
     """
     found = _opened(request, conversation_id)
-    if request.method != "POST":
-        return _ask_to_edit(request, found, MessageForm())
-    form = MessageForm(request.POST)
+    form = MessageForm(form_data(request))
     if not form.is_valid():
         return _ask_to_edit(request, found, form)
     if "asks" in request.POST:
         return _ask_to_edit(request, found, form, confirms=True)
     assert found.conversation is not None
     try:
-        with answers.reserve_answer(found) as reservation:
+        with form.refusing(UnconfirmedEdit), answers.reserve_answer(found) as reservation:
             edited = chat_messages.edit(
                 form.cleaned_data["text"],
                 user=person(request),
@@ -162,13 +156,10 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
                 message=field_of(request.POST, "message"),
                 newest=request.POST.get("newest", ""),
             )
-    except NotFound:
-        raise
     except UnconfirmedEdit:
         form.add_error("text", _("Something newer has been said since. Look again at what goes."))
         return _ask_to_edit(request, found, form, confirms=True)
-    except ApplicationError as error:
-        form.refuse(error)
+    if form.errors:
         return _ask_to_edit(request, found, form)
     if not found.is_temporary:
         messages.success(request, _edit_message(edited))
@@ -180,11 +171,6 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
 def _opened(request: HttpRequest, conversation_id: str) -> OpenedConversation:
     with own_transaction(request):
         return chat_page.open_conversation(person(request), conversation_id)
-
-
-def _last(request: HttpRequest, found: OpenedConversation) -> Thread:
-    assert found.conversation is not None
-    return chat_messages.last_question(user=person(request), conversation=found.conversation)
 
 
 def _edit_message(edited: EditedQuestion) -> str:
@@ -242,29 +228,18 @@ def _ask_to_edit(
         form.initial = {"text": edits.question.content}
         context |= {"edits": edits, "message": edits.question.public_id}
     part = "#field" if is_htmx(request) else ""
-    status = 422 if form.errors else 200
-    return render(request, f"{EDIT}{part}", context, status=status)
+    return render(request, f"{EDIT}{part}", context, status=form.status)
 
 
 def _show_as_it_is(
-    request: HttpRequest, found: OpenedConversation, error: ApplicationError
+    request: HttpRequest, found: OpenedConversation, error: ApplicationError, *, status: int = 200
 ) -> HttpResponse:
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
     response = chat_page.show_in_transaction(request, found, part="#without")
     response["HX-Retarget"], response["HX-Reswap"] = "#bubbles", "outerHTML"
-    return response
-
-
-def _refuse_answer(
-    request: HttpRequest, found: OpenedConversation, error: ApplicationError
-) -> HttpResponse:
-    messages.warning(request, _(error.message))
-    if not is_htmx(request):
-        return redirect(found.url)
-    response = chat_page.show_in_transaction(request, found, part="#without")
-    response.status_code = 409
+    response.status_code = status
     return response
 
 
@@ -274,13 +249,12 @@ def conversation_rename(request: HttpRequest, conversation_id: str) -> HttpRespo
     """Edit the title in place; without JavaScript, on a separate page."""
     with own_transaction(request):
         kept = conversation_names.resolve(user=person(request), reference=conversation_id)
-        row, part = OpenedConversation(kept).row, "#field" if is_htmx(request) else ""
-        form = TitleForm(request.POST if request.method == "POST" else None)
-        if request.method != "POST":
-            form.initial = {"title": kept.title}
-            return render(request, f"{RENAME}{part}", _field(request, form, row))
+        form = TitleForm(form_data(request), initial={"title": kept.title})
         if not form.is_valid():
-            return render(request, f"{RENAME}{part}", _field(request, form, row), status=422)
+            part, in_bar = "#field" if is_htmx(request) else "", target(request) == "chat-title"
+            context = {"form": form, "row": conversation_list.row_of(kept), "in_bar": in_bar}
+            context["section"] = "chat"
+            return render(request, f"{RENAME}{part}", context, status=form.status)
         conversation_names.rename(
             user=person(request), conversation=kept, title=form.cleaned_data["title"]
         )
@@ -289,8 +263,3 @@ def conversation_rename(request: HttpRequest, conversation_id: str) -> HttpRespo
         return HttpResponse(
             status=204, headers={"HX-Trigger": "conversation-changed, title-changed"}
         )
-
-
-def _field(request: HttpRequest, form: TitleForm, row: Any) -> dict[str, Any]:
-    in_bar = target(request) == "chat-title"
-    return {"form": form, "row": row, "in_bar": in_bar, "section": "chat"}

@@ -5,10 +5,9 @@ The side panel shows the memories that an answer used and those learned from its
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -32,9 +31,9 @@ from conversations.recording.temporary import TemporaryConversation
 from foundation.errors import ApplicationError, NotFound
 from ops.accounts import users
 from ops.models import User
-from ops.pages.base import is_htmx, number_of, own_transaction, person, target
+from ops.pages.base import View, ViewArgs, is_htmx, number_of, own_transaction, person, target
+from ops.pages.forms import ServiceForm
 
-ViewArgs = ParamSpec("ViewArgs")
 TEMPLATE = "conversations/conversation_detail.html"
 # The template part to render for each htmx target; the data of other parts isn't loaded.
 _PARTS = {
@@ -47,9 +46,7 @@ _PARTS = {
 _WITHOUT_MESSAGES = ("#list", "#title", "#off")
 
 
-def keeps_text(
-    view: Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]:
+def keeps_text(view: View[ViewArgs]) -> View[ViewArgs]:
     """Decorate a view so that text typed by a person whose session has expired isn't lost.
 
     The page that asks the person to sign in shows the text again. Place this decorator above
@@ -68,7 +65,7 @@ def keeps_text(
         response["Cache-Control"] = "private, no-store"
         return response
 
-    return cast("Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]", keeping)
+    return cast("View[ViewArgs]", keeping)
 
 
 @dataclass(frozen=True)
@@ -124,8 +121,7 @@ def show(
             request, found, context["bubbles"], forget
         )
     context["form"] = form or MessageForm(initial={"text": request.GET.get("text", "")})
-    status = 422 if form is not None and form.is_bound else 200
-    return render(request, f"{TEMPLATE}{part}", context, status=status)
+    return render(request, f"{TEMPLATE}{part}", context, status=context["form"].status)
 
 
 def _part(request: HttpRequest) -> str:
@@ -227,7 +223,7 @@ def show_in_transaction(
         return show(request, found, **rest)
 
 
-class MessageForm(forms.Form):
+class MessageForm(ServiceForm):
     """The form for the text of a new or edited message."""
 
     text = forms.CharField(
@@ -251,7 +247,7 @@ class MessageForm(forms.Form):
         self.add_error("text", [gettext(text) for text in texts])
 
 
-class TitleForm(forms.Form):
+class TitleForm(ServiceForm):
     """The form for the title of a conversation."""
 
     title = forms.CharField(

@@ -109,7 +109,12 @@ def listing(user: User, *, query: str = "", after: str = "") -> Listing:
     The page begins after the conversation with the id `after`. Without `after`, it begins with the
     temporary chats, followed by the newest stored conversations.
     """
-    found = _ordered(_matching(user, query))
+    matching = selectors.conversations_of(user)
+    if query:
+        said = Message.objects.filter(user=user, content__icontains=query)
+        is_found = Exists(said.filter(conversation=OuterRef("pk")))
+        matching = matching.filter(Q(title__icontains=query) | is_found)
+    found = _ordered(matching)
     before = found.filter(public_id=after).first() if after else None
     groups: list[Group] = []
     if before is not None:
@@ -152,14 +157,6 @@ def _url(public_id: str) -> str:
 def _ordered(found: QuerySet[Conversation]) -> QuerySet[Any]:
     dated = found.annotate(moment=Coalesce(F("last_message_at"), F("created_at")))
     return dated.order_by("-moment", "-pk")
-
-
-def _matching(user: User, query: str) -> QuerySet[Conversation]:
-    found = selectors.conversations_of(user)
-    if not query:
-        return found
-    said = Message.objects.filter(user=user, conversation=OuterRef("pk"), content__icontains=query)
-    return found.filter(Q(title__icontains=query) | Exists(said))
 
 
 def _excerpts(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Excerpt]:

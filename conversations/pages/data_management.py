@@ -22,7 +22,7 @@ from conversations.forgetting import message_forgets
 from conversations.importing import file_import
 from conversations.pages import conversation_list
 from conversations.recording import conversation_names
-from foundation.errors import ApplicationError
+from foundation.errors import ApplicationError, Invalid
 from memcenter.rest.parsers import is_too_large
 from memories.forgetting import memory_forgets
 from memories.models import Memory
@@ -208,29 +208,25 @@ def export_download(request: HttpRequest, op_id: str) -> HttpResponse:
 @personal_page
 def import_file(request: HttpRequest) -> HttpResponse:
     try:
-        _import(request)
+        if is_too_large(request.META.get("CONTENT_LENGTH")):
+            raise file_import.too_large()
+        file: Any = request.FILES.get("file")
+        if file is None:
+            raise Invalid("Please choose a file first.")
+        with own_transaction(request):
+            file_import.request(
+                user=person(request),
+                file=file,
+                size=file.size,
+                file_name=file.name,
+                actor="user",
+                surface="page",
+            )
     except ApplicationError as error:
         messages.error(request, error_words(error.message))
     else:
         messages.success(request, _("The file has arrived and is being read."))
     return _to_transfers(request)
-
-
-def _import(request: HttpRequest) -> None:
-    if is_too_large(request.META.get("CONTENT_LENGTH")):
-        raise file_import.too_large()
-    file: Any = request.FILES.get("file")
-    if file is None:
-        raise ApplicationError(_("Please choose a file first."))
-    with own_transaction(request):
-        file_import.request(
-            user=person(request),
-            file=file,
-            size=file.size,
-            file_name=file.name,
-            actor="user",
-            surface="page",
-        )
 
 
 def _export_format(request: HttpRequest) -> str:

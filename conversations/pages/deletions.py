@@ -108,12 +108,10 @@ def page_with_receipt(public_id: str, *, forget: str) -> str:
 
 def message_dialog(message: Message, found: Consequences) -> dict[str, Any]:
     page = reverse("conversation", args=[message.conversation.public_id])
-    title = _("Delete and forget this exchange?") if found.messages > 1 else None
-    words = (
-        _("the message “%(text)s” and its reply")
-        if found.messages > 1
-        else _("the message “%(text)s”")
-    )
+    title, words = _("Delete and forget this message?"), _("the message “%(text)s”")
+    if found.messages > 1:
+        title = _("Delete and forget this exchange?")
+        words = _("the message “%(text)s” and its reply")
     turn = getattr(message, "turn_as_reply", None)
     named = turn.user_message if turn else message
     goes = [words % {"text": with_inner_quotation_marks(shorten(named.content, _SHORT))}]
@@ -126,7 +124,7 @@ def message_dialog(message: Message, found: Consequences) -> dict[str, Any]:
         stays.append(_("the summary, rewritten without this"))
     return _dialog(
         action=reverse("message_forget", args=[message.public_id]),
-        title=title or _("Delete and forget this message?"),
+        title=title,
         goes=goes,
         stays=[*stays, *_memories_that_stay(found)],
         lists=_full_lists(found),

@@ -7,7 +7,7 @@ stored in the turn's operation, so the list isn't stored in a message.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -123,10 +123,13 @@ class Card:
     def groups(self) -> list[tuple[str, list[Line]]]:
         """Return groups of lines with headings: memories first, then messages."""
         beside = _("Learned at the same time") if self.is_done else _("Closest matches")
-        said = [one for one in self.messages if self._is_shown(one)]
+        memories, said = (
+            [one for one in lines if one.is_likely or self.asks_again]
+            for lines in (self.memories, self.messages)
+        )
         groups = [
-            (_("Memories"), [one for one in self.memories if self._is_shown(one)]),
-            (beside, self._nearest),
+            (_("Memories"), memories),
+            (beside, [] if memories else list(self.memories[:_NEAREST])),
             (_("Messages that mention it"), [one for one in said if not one.is_request]),
             (_("Your request"), [one for one in said if one.is_request]),
         ]
@@ -137,14 +140,6 @@ class Card:
         """Return the doubtful lines that aren't in `groups`, most probable memories first."""
         shown = [one for _heading, lines in self.groups for one in lines]
         return [one for one in [*self.memories, *self.messages] if one not in shown]
-
-    @property
-    def _nearest(self) -> list[Line]:
-        is_found = any(self._is_shown(one) for one in self.memories)
-        return [] if is_found else list(self.memories[:_NEAREST])
-
-    def _is_shown(self, line: Line) -> bool:
-        return line.is_likely or self.asks_again
 
     @property
     def likely_words(self) -> str:
@@ -180,7 +175,8 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     known = {one.public_id: one for one in memories}
     told = {one.public_id: one for one in said}
     around = _Around.of(user, list(told.values()))
-    taught = set(_taught_by(user, list(by_turn)))
+    sources = Source.objects.filter(user=user, turn__in=list(by_turn)).exclude(memory=None)
+    taught = set(sources.values_list("turn", "memory"))
     cards = {}
     for turn in turns:
         outcome = outcomes.get(turn.pk)
@@ -306,12 +302,6 @@ def _card(
             for one in told
         ],
     )
-
-
-def _taught_by(user: User, turns: Sequence[int]) -> Iterator[tuple[int, int]]:
-    if turns:
-        found = Source.objects.filter(user=user, turn__in=turns).exclude(memory=None)
-        yield from found.values_list("turn", "memory")
 
 
 def _memory_line(memory: Memory, *, is_likely: bool, is_chosen: bool) -> Line:

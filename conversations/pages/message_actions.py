@@ -104,8 +104,13 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
         memory = learned_undo.undo_learned_memory(
             user=person(request), turn=turn, memory_id=memory_id
         )
-    except NotFound:
-        _say_it_is_binned(request, turn, memory_id)
+    except NotFound:  # the memory may be in the recycle bin
+        with own_transaction(request):
+            memory = memory_of(person(request), memory_id)
+        if memory.deleted_at is None:
+            raise NotFound("There is nothing to undo here.") from None
+        words = _("It is in the recycle bin.")
+        messages.warning(request, words, extra_tags=_restore_url(memory, turn))
     except ApplicationError as error:
         messages.warning(request, _(error.message))
     else:
@@ -188,7 +193,10 @@ def _answer_card(
             keep_ids=stay_ids,
             said_in=[turn.user_message_id],
         )
-        op_id, said = operation.public_id, _forgotten(operation)
+        op_id = operation.public_id
+        said = _("%(forgotten)s The receipt will appear in this conversation.") % {
+            "forgotten": operation_rows.forgotten_and_kept(operation)
+        }
     for one in asked:
         outbox.mark_answered(one, by=op_id)
     return op_id, said
@@ -208,12 +216,6 @@ def _show_card(
     template = part if is_htmx(request) else "conversations/forget_card_page.html"
     context = {"card": card, "back": OpenedConversation(turn.conversation).url}
     return render(request, template, context, status=status)
-
-
-def _forgotten(operation: Operation) -> str:
-    return _("%(forgotten)s The receipt will appear in this conversation.") % {
-        "forgotten": operation_rows.forgotten_and_kept(operation)
-    }
 
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:
@@ -271,7 +273,9 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
         turn = _turn(request, turn_id)
         asked = turn_memories.lessons_of(user, [turn])[turn.pk].asked_about
         if asked is None or asked.public_id != field_of(request.POST, "memory"):
-            _check_taught(turn, field_of(request.POST, "memory"))
+            learned = Arbitration.objects.filter(turn=turn)
+            if not learned.filter(memory__public_id=field_of(request.POST, "memory")).exists():
+                raise NotFound("There’s no message to answer here.")
             messages.info(request, _ANSWERED)
         elif is_own:
             review.confirm(user=user, decisions=[ReviewInput(asked.public_id, "accept")])
@@ -288,22 +292,6 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
         response.write(render_to_string("includes/toast_list.html", {"oob": True}, request))
     response["HX-Trigger"] = "memories-learned"
     return response
-
-
-def _check_taught(turn: Turn, memory_id: str) -> None:
-    """Raise `NotFound` unless the memory was learned from the turn."""
-    if not Arbitration.objects.filter(turn=turn, memory__public_id=memory_id).exists():
-        raise NotFound("There’s no message to answer here.")
-
-
-def _say_it_is_binned(request: HttpRequest, turn: Turn, memory_id: str) -> None:
-    """Offer to restore a memory that is in the recycle bin; raise `NotFound` if it isn't there."""
-    with own_transaction(request):
-        memory = memory_of(person(request), memory_id)
-    if memory.deleted_at is None:
-        raise NotFound("There is nothing to undo here.")
-    said = _("It is in the recycle bin.")
-    messages.warning(request, said, extra_tags=_restore_url(memory, turn))
 
 
 def _restore_url(memory: Memory, turn: Turn) -> str:
@@ -330,19 +318,25 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
         initial = {"content": found.text, "kind": found.kind, "tags": found.tags}
         return _ask_to_remember(request, message, span, MemoryForm(initial=initial), found=found)
     form = MemoryForm(request.POST)
-    if not form.is_valid():
-        return _ask_to_remember(request, message, span, form)
-    try:
-        written = remember_this.write_remembered(
-            MemoryInput(**form.cleaned_data), user=person(request), message=message, span=span
-        )
-    except NotFound:
-        raise
-    except ApplicationError as error:
-        form.refuse(error)
+    if form.is_valid():
+        with form.refusing():
+            written = remember_this.write_remembered(
+                MemoryInput(**form.cleaned_data), user=person(request), message=message, span=span
+            )
+    if form.errors:
         return _ask_to_remember(request, message, span, form)
     report_write_result(request, written)
-    return _show_what_was_learned(request, message)
+    if not is_htmx(request):
+        return redirect(_place_of(message))
+    with own_transaction(request):
+        user = person(request)
+        turn = selectors.turn_of(user, message)
+        lessons = turn_memories.lessons_of(user, [turn])[turn.pk] if turn is not None else None
+        context = {"lessons": lessons, "page": OpenedConversation(message.conversation).url}
+        response = render(request, f"{chat_page.TEMPLATE}#remembered", context)
+    response["HX-Reswap"] = "none"
+    response["HX-Trigger"] = "dialog-done, memories-learned"
+    return response
 
 
 def _ask_to_remember(
@@ -374,17 +368,3 @@ def _ask_to_remember(
 def _place_of(message: Message) -> str:
     page = OpenedConversation(message.conversation).url
     return f"{page}?{urlencode({'at': message.public_id})}#{message.public_id}"
-
-
-def _show_what_was_learned(request: HttpRequest, message: Message) -> HttpResponse:
-    if not is_htmx(request):
-        return redirect(_place_of(message))
-    with own_transaction(request):
-        user = person(request)
-        turn = selectors.turn_of(user, message)
-        lessons = turn_memories.lessons_of(user, [turn])[turn.pk] if turn is not None else None
-        context = {"lessons": lessons, "page": OpenedConversation(message.conversation).url}
-        response = render(request, f"{chat_page.TEMPLATE}#remembered", context)
-    response["HX-Reswap"] = "none"
-    response["HX-Trigger"] = "dialog-done, memories-learned"
-    return response

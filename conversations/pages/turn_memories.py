@@ -121,15 +121,24 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
         "turn", "category"
     ):
         refused[turn_id][category] = None
-    retired = _superseded(user, retiring)
+    retired: dict[int | None, list[Memory]] = defaultdict(list)
+    for one in Memory.objects.filter(user=user, superseded_by__in=retiring).order_by("pk"):
+        retired[one.superseded_by_id].append(one)
     learning = _being_learned(user, turns)
     requests = _asking_to_forget(user, turns, learning=learning)
-    unclear = _with_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
+    waiting = [one for each in taught.values() for one in each["waiting"]]
+    versions = MemoryVersion.objects.filter(user=user, memory__in=waiting)
+    unsure = versions.filter(reason__contains=OWNER_UNSURE)
+    unclear = set(unsure.values_list("memory", flat=True))
     return {
         turn.pk: Lessons(
             turn,
             **taught[turn.pk],
-            retired=[one for memory in _taught(taught[turn.pk]) for one in retired[memory.pk]],
+            retired=[
+                one
+                for memory in (*taught[turn.pk]["learned"], *taught[turn.pk]["updated"])
+                for one in retired[memory.pk]
+            ],
             asked_about=next((m for m in taught[turn.pk]["waiting"] if m.pk in unclear), None),
             refused=sorted(refused[turn.pk]),
             is_learning=turn.pk in learning,
@@ -168,26 +177,6 @@ def _memories_by_outcome(
             taught[one.turn_id or 0][name].append(memory)
             retiring |= {memory.pk} if one.retires else set()
     return taught, retiring
-
-
-def _taught(outcomes: Mapping[str, list[Memory]]) -> list[Memory]:
-    return [*outcomes.get("learned", ()), *outcomes.get("updated", ())]
-
-
-def _superseded(user: User, retiring: Collection[int]) -> dict[int, list[Memory]]:
-    found: dict[int, list[Memory]] = defaultdict(list)
-    if not retiring:
-        return found
-    for one in Memory.objects.filter(user=user, superseded_by__in=retiring).order_by("pk"):
-        found[one.superseded_by_id or 0].append(one)
-    return found
-
-
-def _with_unsure_owner(user: User, waiting: Sequence[Memory]) -> set[int]:
-    if not waiting:
-        return set()
-    versions = MemoryVersion.objects.filter(user=user, memory__in=waiting)
-    return set(versions.filter(reason__contains=OWNER_UNSURE).values_list("memory", flat=True))
 
 
 def _outcome(one: Arbitration) -> str:
@@ -233,11 +222,11 @@ def _asking_to_forget(user: User, turns: Iterable[Turn], *, learning: Collection
     if not unclear:
         return set()
     asking = Operation.objects.filter(
+        Q(payload__has_key="forget") | Q(result__has_key="forget"),
         subject=user.subject,
         kind=OperationKind.EXTRACT_TURN,
         payload__turn__in=unclear,
     )
-    asking = asking.filter(Q(payload__has_key="forget") | Q(result__has_key="forget"))
     return set(asking.values_list("payload__turn", flat=True))
 
 
