@@ -88,7 +88,8 @@ def api_key_calls(request: HttpRequest, get_response: Handler) -> HttpResponse:
     Such a call skips the middleware that follows in `settings.MIDDLEWARE`, since sessions, CSRF
     tokens, sign-in and messages are needed for pages only.
     """
-    if not _brings_a_key(request):
+    named = request.META.get("HTTP_AUTHORIZATION") or request.META.get("HTTP_X_API_KEY")
+    if not (named and request.path_info.startswith(_CALLS)):
         return get_response(request)
     request.get_host()  # raises DisallowedHost, as for pages
     audit_log.set_actor("visitor", "api")
@@ -113,11 +114,6 @@ def compressed_lists(request: HttpRequest, get_response: Handler) -> HttpRespons
     if not request.path.startswith(("/admin/", "/api/docs/")):
         return get_response(request)
     return cast("HttpResponse", GZipMiddleware(get_response)(request))
-
-
-def _brings_a_key(request: HttpRequest) -> bool:
-    named = request.META.get("HTTP_AUTHORIZATION") or request.META.get("HTTP_X_API_KEY")
-    return bool(named) and request.path_info.startswith(_CALLS)
 
 
 @middleware

@@ -1,6 +1,6 @@
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from django import template
 from django.template import Context
@@ -186,14 +186,6 @@ def chat_url(conversation: Conversation, message: Message | None = None) -> str:
     return f"{address}#{message.public_id}" if message else address
 
 
-@dataclass(frozen=True)
-class KindCount:
-    kind: str
-    word: str
-    count: int
-    share: float
-
-
 @register.simple_tag(takes_context=True)
 def memory_states(context: Context, largest: float) -> list[tuple[str, int, float]]:
     """Return the label, the number of memories and its share of `largest` for each memory state.
@@ -217,7 +209,7 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
 
 
 @register.simple_tag(takes_context=True)
-def memory_kinds(context: Context) -> list[KindCount]:
+def memory_kinds(context: Context) -> list[dict[str, Any]]:
     """For each kind, return how many memories are in use, largest number first.
 
     This tag must run inside `as_user`.
@@ -225,6 +217,6 @@ def memory_kinds(context: Context) -> list[KindCount]:
     kinds = kinds_of(context["request"].user)
     largest = max(kinds.values(), default=1)
     return [
-        KindCount(kind, str(Kind(kind).label), count, count / largest)
+        {"kind": kind, "word": Kind(kind).label, "count": count, "share": count / largest}
         for kind, count in kinds.items()
     ]

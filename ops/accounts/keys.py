@@ -141,15 +141,27 @@ def authenticate_call(
     expression may use the person's row as `u`.
     """
     now = timezone.now()
-    found = _load_valid(digest(text), now=now, named=named, extra=extra or "NULL")
-    key = found[0] if found else None
-    if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
+    kinds = ((ApiKey, "k"), (User, "u"), (UserSettings, "s"))
+    columns = ", ".join(statements.columns(model, alias) for model, alias in kinds)
+    found = statements.first_rows(
+        f"SELECT {columns}, {extra or 'NULL'} FROM ops_apikey k"
+        " LEFT JOIN ops_user u ON u.id = coalesce(k.user_id,"
+        " (SELECT n.id FROM ops_user n WHERE n.external_id = %s::text AND n.is_active))"
+        " LEFT JOIN ops_usersettings s ON s.user_id = u.id"
+        " WHERE k.digest = %s AND k.revoked_at IS NULL"
+        " AND (k.expires_at IS NULL OR k.expires_at > %s)",
+        [named, digest(text), now],
+    )
+    if not found:
+        return None
+    key, person = _key_and_person(found[0])
+    if key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN:
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
         before = key.last_used_at
         if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
             with audit_log.use_actor(f"key {key.pk}", audit_log.current_actor().surface):
                 _record("key.used", key)
-    return found
+    return key, person
 
 
 def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) -> None:
@@ -157,24 +169,9 @@ def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) 
     audit_log.record(action, subject=subject, target=f"key {key.pk}", details=details)
 
 
-def _load_valid(
-    digest: str, *, now: datetime, named: str | None, extra: str
-) -> tuple[ApiKey, Person | None] | None:
-    kinds = ((ApiKey, "k"), (User, "u"), (UserSettings, "s"))
-    columns = ", ".join(statements.columns(model, alias) for model, alias in kinds)
-    found = statements.first_rows(
-        f"SELECT {columns}, {extra} FROM ops_apikey k"
-        " LEFT JOIN ops_user u ON u.id = coalesce(k.user_id,"
-        " (SELECT n.id FROM ops_user n WHERE n.external_id = %s::text AND n.is_active))"
-        " LEFT JOIN ops_usersettings s ON s.user_id = u.id"
-        " WHERE k.digest = %s AND k.revoked_at IS NULL"
-        " AND (k.expires_at IS NULL OR k.expires_at > %s)",
-        [named, digest, now],
-    )
-    if not found:
-        return None
+def _key_and_person(row: Sequence[Any]) -> tuple[ApiKey, Person | None]:
     own, theirs = statements.width(ApiKey), statements.width(ApiKey) + statements.width(User)
-    *values, extra_value = found[0]
+    *values, extra_value = row
     key = statements.instance(ApiKey, values[:own])
     person = None
     if values[own] is not None:

@@ -11,11 +11,13 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
 
 from foundation.errors import Conflict
 from ops import audit_log, selectors
@@ -49,11 +51,6 @@ from ops.pages.operation_rows import error_words, trouble_in_words
 from ops.queue import outbox, webhook_events
 
 _AT_ONCE = 500  # the maximum number of operations that one click retries
-
-
-def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:
-    actor = f"staff {request.user.pk}"
-    audit_log.append(action, actor=actor, surface="admin", subject=subject, target=target)
 
 
 @admin.register(User)
@@ -117,8 +114,13 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         for key in alive:
             keys.revoke(key)
         for key in alive:
-            subject = key.user.subject if key.user else None
-            _note(request, "key.revoke", target=f"key {key.pk}", subject=subject)
+            audit_log.append(
+                "key.revoke",
+                actor=f"staff {request.user.pk}",
+                surface="admin",
+                subject=key.user.subject if key.user else None,
+                target=f"key {key.pk}",
+            )
         _say_how_many(request, len(alive))
 
 
@@ -207,20 +209,18 @@ class OperationAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
+    @method_decorator(require_POST)
     def resume_view(self, request: HttpRequest) -> HttpResponse:
         """Send the webhook deliveries that have been held back since a restore."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         if not self.has_act_permission(request):
             raise Http404
         with as_system():
             webhook_events.resume_deliveries()
         return redirect("admin:ops_operation_changelist")
 
+    @method_decorator(require_POST)
     def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
         """Retry the failed operations of one kind, newest first, up to a limit."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         if not self.has_act_permission(request):
             raise Http404
         with as_system():
@@ -249,10 +249,7 @@ class OperationAdmin(ReadOnlyAdmin):
         self._move(request, waiting, outbox.cancel)
 
     def _move(
-        self,
-        request: HttpRequest,
-        rows: Iterable[Operation],
-        move: Callable[[Operation], None],
+        self, request: HttpRequest, rows: Iterable[Operation], move: Callable[[Operation], None]
     ) -> None:
         moved = 0
         for operation in rows:

@@ -18,13 +18,15 @@ from django.core.exceptions import ValidationError
 from django.core.paginator import Page, Paginator
 from django.db.models import Exists, ForeignKey, Model, OuterRef, Q, QuerySet
 from django.forms import Media
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop, ngettext, ngettext_lazy, override
+from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
@@ -185,8 +187,11 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
         A row is also excluded if a row that it belongs to is being forgotten.
         """
-        for leading in _paths_to_hidden(self.model):
-            rows = rows.filter(**{leading: None})
+        if _can_hide(self.model):
+            rows = rows.filter(hidden_at=None)
+        for parent in _foreign_keys(self.model):
+            if _can_hide(parent.related_model):
+                rows = rows.filter(**{f"{parent.name}__hidden_at": None})
         related = self.list_select_related
         return rows.select_related(*related) if related else rows
 
@@ -261,21 +266,21 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         )
         return [own, *super().get_urls()]
 
+    @method_decorator(require_POST)
     def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Reveal a row in the next view of its page, redirect there, and write to the audit log."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         if not (self.masked and self.has_view_permission(request) and users.may_act(request.user)):
             raise Http404
         with as_system():
             row = self.get_object(request, object_id)
             if row is None:
                 raise Http404
+            user = row if isinstance(row, User) else getattr(row, "user", None)
             audit_log.append(
                 "admin.reveal",
                 actor=f"staff {request.user.pk}",
                 surface="admin",
-                subject=_subject_of(row),
+                subject=user.subject if user is not None else None,
                 target=f"{self.opts.label_lower} {getattr(row, 'public_id', row.pk)}"[:60],
             )
         request.session[_REVEALED] = self._mark(object_id)
@@ -308,11 +313,6 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
     rows = column.model._base_manager.filter(**{name: value})
     keys = list(rows.values_list("pk", flat=True)[:_LOOKED_UP])
     return Q(**{f"{parent}__in": keys}) if keys else None
-
-
-def _paths_to_hidden(model: type[Model]) -> list[str]:
-    parents = [one.name for one in _foreign_keys(model) if _can_hide(one.related_model)]
-    return [*(["hidden_at"] if _can_hide(model) else []), *(f"{one}__hidden_at" for one in parents)]
 
 
 def _foreign_keys(model: type[Model]) -> list[ForeignKey[Any, Any]]:
@@ -356,11 +356,6 @@ def mask(value: Any) -> str:
         words = ngettext("••• %(n)d entry", "••• %(n)d entries", len(value))
         return words % {"n": len(value)}
     return "•••"
-
-
-def _subject_of(row: Any) -> Any:
-    user = row if isinstance(row, User) else getattr(row, "user", None)
-    return user.subject if user is not None else None
 
 
 def _rendered(response: HttpResponse) -> HttpResponse:
