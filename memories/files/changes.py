@@ -110,31 +110,32 @@ def find_changes(
     other files: lines with these ids were moved there, not removed.
     """
     known = {memory.id: memory for memory in memories}
-    before = _by_id(synced, known)
+    # If a memory has several lines, the one with the memory's text is preferred.
+    before: dict[str, Line] = {}
+    for _, line in synced.statements:
+        if line.id and (line.id not in before or _has_text_of(line, known.get(line.id))):
+            before[line.id] = line
     after, created, repeated = _separate_copies(edited, before, known)
     judged = [_judge(line, before.get(id), known.get(id)) for id, line in after.items()]
     removed, disputed = _removals(
         [id for id in before if id not in after and id not in elsewhere], before, known
     )
+    left = Counter(_key(entry) for _, entry in synced.statements if entry.role is Role.NEW)
+    found: list[NewStatement] = []
+    for number, entry in edited.statements:
+        if entry.role is not Role.NEW:
+            continue
+        if left[_key(entry)]:
+            left[_key(entry)] -= 1
+        else:
+            found.append(NewStatement(number, entry.text, entry.kind))
     return Changes(
         edited=tuple(one for one in judged if isinstance(one, EditedMemory)),
-        created=tuple(sorted([*created, *_new(synced, edited)], key=lambda one: one.place)),
+        created=tuple(sorted([*created, *found], key=lambda one: one.place)),
         removed=removed,
         disputed=(*(one for one in judged if isinstance(one, DisputedChange)), *disputed),
         repeated=repeated,
     )
-
-
-def _by_id(document: Document, known: dict[str, CurrentMemory]) -> dict[str, Line]:
-    """Return the line of each memory, by id.
-
-    If a memory has several lines, the one with the memory's text is preferred.
-    """
-    lines: dict[str, Line] = {}
-    for _, line in document.statements:
-        if line.id and (line.id not in lines or _has_text_of(line, known.get(line.id))):
-            lines[line.id] = line
-    return lines
 
 
 def _separate_copies(
@@ -149,7 +150,11 @@ def _separate_copies(
     own: dict[str, Line] = {}
     created: list[NewStatement] = []
     repeated: list[int] = []
-    for id, lines in _copies(edited).items():
+    copies: dict[str, dict[int, Line]] = {}
+    for place, line in edited.statements:
+        if line.id:
+            copies.setdefault(line.id, {})[place] = line
+    for id, lines in copies.items():
         memory, was = known.get(id), before.get(id)
         said = {""}
         if memory is not None or was is not None:
@@ -165,14 +170,6 @@ def _separate_copies(
                 said.add(line.text.strip())
                 created.append(NewStatement(place, line.text.strip(), line.kind, formerly=id))
     return own, created, tuple(sorted(repeated))
-
-
-def _copies(edited: Document) -> dict[str, dict[int, Line]]:
-    copies: dict[str, dict[int, Line]] = {}
-    for place, line in edited.statements:
-        if line.id:
-            copies.setdefault(line.id, {})[place] = line
-    return copies
 
 
 def _mismatch(line: Line, memory: CurrentMemory | None, before: Line | None) -> int:
@@ -211,19 +208,6 @@ def _removals(
     newer = [id for id in present if _changed_elsewhere(known[id], before[id])]
     removed = tuple(id for id in present if id not in newer)
     return removed, tuple(DisputedChange(id, Reason.NEWER) for id in newer)
-
-
-def _new(synced: Document, edited: Document) -> list[NewStatement]:
-    left = Counter(_key(line) for _, line in synced.statements if line.role is Role.NEW)
-    found: list[NewStatement] = []
-    for place, line in edited.statements:
-        if line.role is not Role.NEW:
-            continue
-        if left[_key(line)]:
-            left[_key(line)] -= 1
-        else:
-            found.append(NewStatement(place, line.text, line.kind))
-    return found
 
 
 def _changed_elsewhere(memory: CurrentMemory, before: Line | None) -> bool:

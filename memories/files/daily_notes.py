@@ -57,7 +57,21 @@ def append(text: str, *, user: User, source: str = "") -> AppendResult:
     and `Conflict` while memory is off (`memory_off`) or the user is being forgotten
     (`being_forgotten`).
     """
-    screened = _checked(text, source)
+    problems: dict[str, list[str]] = {}
+    if not text.strip():
+        problems["text"] = ["The text must not be empty."]
+    elif len(text) > settings.MAX_MEMORY_CHARS:
+        problems["text"] = [gettext_noop("The text is longer than allowed here.")]
+    elif "\x00" in text:
+        problems["text"] = ["The text must not contain NUL characters."]
+    if len(source) > MAX_SOURCE:
+        problems["source"] = [f"At most {MAX_SOURCE} characters."]
+    if problems:
+        raise Invalid("The line is not valid.", fields=problems)
+    checked = screen(text.strip())
+    if checked.drop:
+        raise Invalid.field("text", "This looks like a secret, and secrets are not remembered.")
+    screened = checked.text
     direct_writes.check_on(user)
     zone = ZoneInfo(users.settings_of(user).timezone)
     statements.rows(_LOCK, [f"notes:{user.pk}"])
@@ -152,24 +166,6 @@ def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
     """
     time = f"{note.created_at.astimezone(zone):%H:%M}"
     return grammar.format_note_line(NoteEntry(time, note.text, note.source))
-
-
-def _checked(text: str, source: str) -> str:
-    problems: dict[str, list[str]] = {}
-    if not text.strip():
-        problems["text"] = ["The text must not be empty."]
-    elif len(text) > settings.MAX_MEMORY_CHARS:
-        problems["text"] = [gettext_noop("The text is longer than allowed here.")]
-    elif "\x00" in text:
-        problems["text"] = ["The text must not contain NUL characters."]
-    if len(source) > MAX_SOURCE:
-        problems["source"] = [f"At most {MAX_SOURCE} characters."]
-    if problems:
-        raise Invalid("The line is not valid.", fields=problems)
-    screened = screen(text.strip())
-    if screened.drop:
-        raise Invalid.field("text", "This looks like a secret, and secrets are not remembered.")
-    return screened.text
 
 
 def last_number(user_id: int, day: date | None) -> int:

@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from io import StringIO
 from itertools import groupby
 from types import MappingProxyType
 from typing import Literal
@@ -96,8 +97,8 @@ def read(raw: str, *, kind: str) -> Line:
     heading = _HEADING.fullmatch(body)
     if heading is None:
         return Line(raw, kind=kind)
-    second = heading[1] == "##"
-    return Line(raw, Role.HEADING, kind=_kind_of(heading[2]) if second else "")
+    word = heading[2].strip().lower() if heading[1] == "##" else ""
+    return Line(raw, Role.HEADING, kind=_KIND_OF.get(word, ""))
 
 
 def memory_line(text: str, *, id: str, kind: str, end: str = "\n") -> Line:
@@ -105,12 +106,6 @@ def memory_line(text: str, *, id: str, kind: str, end: str = "\n") -> Line:
     return Line(
         f"- {encode_line(text)} <!-- {id} -->{end}", Role.MEMORY, kind=kind, text=text, id=id
     )
-
-
-def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
-    """Return the heading that opens the section for a kind of memory."""
-    word = KINDS[kind] if chinese else kind
-    return Line(f"## {word}{end}", Role.HEADING, kind=kind)
 
 
 def ensure_line_ending(line: Line, *, end: str) -> Line:
@@ -146,10 +141,6 @@ def decode_line(text: str) -> str:
     return _WRITTEN.sub(unescape, text)
 
 
-def _kind_of(heading: str) -> str:
-    return _KIND_OF.get(heading.strip().lower(), "")
-
-
 @dataclass(frozen=True)
 class Document:
     """A parsed memory file: its lines, in order."""
@@ -180,16 +171,11 @@ def parse(text: str) -> Document:
     """Parse any text; `parse(text).text == text` always holds."""
     lines: list[Line] = []
     kind = ""
-    for raw in _lines(text):
+    for raw in StringIO(text, newline="\n"):
         line = read(raw, kind=kind)
         kind = line.kind
         lines.append(line)
     return Document(lines)
-
-
-def _lines(text: str) -> list[str]:
-    parts = text.split("\n")
-    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 MEMORY, LEARNINGS = "MEMORY.md", "LEARNINGS.md"
@@ -335,13 +321,26 @@ def render(
     True. Rendering again with `keeping` set to the result gives the same bytes.
     """
     waiting = {memory.id: memory for memory in memories}
-    kept = _kept_lines(keeping, waiting, became or {}, end=keeping.end)
+    end = keeping.end
+    kept = _kept_lines(keeping, waiting, became or {}, end=end)
     sections: dict[str, list[ShownMemory]] = {}
     for memory in waiting.values():
         sections.setdefault(memory.kind, []).append(memory)
-    lines = _add_to_sections(kept, sections, end=keeping.end)
+    places = _ends(kept)
+    lines: list[Line] = []
+    for place, line in enumerate(kept):
+        lines.append(line)
+        if line.kind in sections and places[line.kind] == place:
+            lines[-1] = ensure_line_ending(line, end=end)
+            lines += [Line(end, kind=line.kind)] if line.role is Role.HEADING else []
+            lines += _memories(sections.pop(line.kind), end=end)
     for kind in sorted(sections, key=list(KINDS).index):
-        lines += _section(kind, sections[kind], after=lines, chinese=chinese, end=keeping.end)
+        if lines:
+            lines[-1] = ensure_line_ending(lines[-1], end=end)
+        apart = [Line(end)] if lines and lines[-1].raw.strip() else []
+        word = KINDS[kind] if chinese else kind
+        head = [Line(f"## {word}{end}", Role.HEADING, kind=kind), Line(end, kind=kind)]
+        lines += [*apart, *head, *_memories(sections[kind], end=end)]
     return Document(lines).text
 
 
@@ -362,31 +361,9 @@ def _kept_lines(
         if memory is None or line.kind not in ("", memory.kind):
             continue
         del waiting[memory.id]
-        lines.append(_updated(line, memory, end=end))
-    return lines
-
-
-def _updated(line: Line, memory: ShownMemory, *, end: str) -> Line:
-    if line.id == memory.id and line.text == memory.text:
-        return line
-    return memory_line(memory.text, id=memory.id, kind=line.kind, end=line.end or end)
-
-
-def _add_to_sections(
-    kept: list[Line], sections: dict[str, list[ShownMemory]], *, end: str
-) -> list[Line]:
-    """Add lines for the remaining memories to existing sections.
-
-    These memories are removed from `sections`.
-    """
-    places = _ends(kept)
-    lines: list[Line] = []
-    for place, line in enumerate(kept):
+        if (line.id, line.text) != (memory.id, memory.text):
+            line = memory_line(memory.text, id=memory.id, kind=line.kind, end=line.end or end)
         lines.append(line)
-        if line.kind in sections and places[line.kind] == place:
-            lines[-1] = ensure_line_ending(line, end=end)
-            lines += [Line(end, kind=line.kind)] if line.role is Role.HEADING else []
-            lines += _memories(sections.pop(line.kind), end=end)
     return lines
 
 
@@ -403,16 +380,6 @@ def _ends(lines: list[Line]) -> dict[str, int]:
         if line.role is not Role.FREE or below:
             places[line.kind] = place
     return places
-
-
-def _section(
-    kind: str, memories: list[ShownMemory], *, after: list[Line], chinese: bool, end: str
-) -> list[Line]:
-    if after:
-        after[-1] = ensure_line_ending(after[-1], end=end)
-    apart = [Line(end)] if after and after[-1].raw.strip() else []
-    head = [heading_line(kind, chinese=chinese, end=end), Line(end, kind=kind)]
-    return [*apart, *head, *_memories(memories, end=end)]
 
 
 def _memories(memories: list[ShownMemory], *, end: str) -> list[Line]:

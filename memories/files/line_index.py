@@ -45,7 +45,14 @@ def update_index(file: MemoryFile, *, user: User) -> None:
     DailyNote.everything.bulk_update(moved, ["number"], batch_size=_BATCH)
     new = sorted((number, text) for text, places in missing.items() for number in places)
     for start in range(0, len(new), _BATCH):
-        _add(new[start : start + _BATCH], file=file, user=user)
+        now = timezone.now()
+        made = DailyNote.objects.bulk_create(
+            [
+                DailyNote(user=user, file=file, number=number, text=text, created_at=now)
+                for number, text in new[start : start + _BATCH]
+            ]
+        )
+        search_index.store_words(user=user, entries=[index_entry(line) for line in made])
     if new:
         outbox.enqueue(
             Kind.INDEX_MEMORY,
@@ -105,14 +112,3 @@ def _without_vector(user: User, file_id: int) -> QuerySet[DailyNote]:
     rows = DailyNote.objects.filter(user=user, file=file_id)
     known = Vector.objects.filter(user=user, target_kind=TargetKind.NOTE, space__active=True)
     return rows.exclude(pk__in=known.values("target_id")).order_by("pk")
-
-
-def _add(lines: Sequence[tuple[int, str]], *, file: MemoryFile, user: User) -> None:
-    now = timezone.now()
-    made = DailyNote.objects.bulk_create(
-        [
-            DailyNote(user=user, file=file, number=number, text=text, created_at=now)
-            for number, text in lines
-        ]
-    )
-    search_index.store_words(user=user, entries=[index_entry(line) for line in made])

@@ -143,7 +143,13 @@ def prepare(
     """
     check_text(text)
     with as_user(user, changing=True):
-        row = _row_to_edit(user, path, new=new)
+        if file_contents.day_of(path):
+            raise Invalid.field("path", "Daily notes are append-only: use /memory/append.")
+        row = file_contents.row_of(user, path)
+        if row is None and path in LAYERS:
+            check_room_for_note(user, path)
+        elif row is None and path not in CURATED and not new:
+            raise NotFound(_("This file doesn’t exist."))
         if match is not None:
             row = refresh_file(user, path) if path in CURATED else row
             if not _is_state(row, path, match):
@@ -179,7 +185,16 @@ def apply(ready: PreparedEdit, *, user: User) -> AppliedEdit:
         direct_writes.check_on(user)
         row, done = _stored(user, row, ready.path, ready.text, actor=ready.surface), EditEffect()
     else:
-        row, done = _carry_out(ready, ready.edit, row, user=user)
+        done = file_edits.carry_out(ready.edit, user=user)
+        text = file_contents.render_file(
+            file_contents.active_memories(user),
+            user=user,
+            path=ready.path,
+            keeping=ready.edit.edited,
+            became=done.became,
+        )
+        typed = file_contents.digest_of(ready.text)
+        row = _stored(user, row, ready.path, text, actor=ready.surface, typed=typed)
     audit_log.record("file.edited", subject=user.subject, target=str(row.pk), details=done.counts)
     return AppliedEdit(done, _shown(row))
 
@@ -198,19 +213,6 @@ def check_text(text: str) -> None:
         raise Invalid.field("content", "The text is not valid UTF-8.") from error
     if size > settings.MAX_FILE_BYTES:
         raise ApplicationError("This file is larger than allowed.", code="too_large")
-
-
-def _carry_out(
-    ready: PreparedEdit, edit: Edit, row: MemoryFile | None, *, user: User
-) -> tuple[MemoryFile, EditEffect]:
-    done = file_edits.carry_out(edit, user=user)
-    known = file_contents.active_memories(user)
-    text = file_contents.render_file(
-        known, user=user, path=ready.path, keeping=edit.edited, became=done.became
-    )
-    digest = file_contents.digest_of(ready.text)
-    row = _stored(user, row, ready.path, text, actor=ready.surface, typed=digest)
-    return row, done
 
 
 def refresh_file(user: User, path: str) -> MemoryFile:
@@ -261,17 +263,6 @@ def _stored(
     old = FileVersion.objects.filter(file=row, number__lte=row.version - settings.FILE_VERSIONS)
     old.exclude(number=row.written_version).delete()
     line_index.update_index(row, user=user)
-    return row
-
-
-def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
-    if file_contents.day_of(path):
-        raise Invalid.field("path", "Daily notes are append-only: use /memory/append.")
-    row = file_contents.row_of(user, path)
-    if row is None and path in LAYERS:
-        check_room_for_note(user, path)
-    elif row is None and path not in CURATED and not new:
-        raise NotFound(_("This file doesn’t exist."))
     return row
 
 

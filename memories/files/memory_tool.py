@@ -286,7 +286,11 @@ def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, s
 
     Raise `ToolProblem` if `old` doesn't occur exactly once.
     """
-    places = _places(old, text)
+    places: list[int] = []
+    place = text.find(old)
+    while place != -1:
+        places.append(place)
+        place = text.find(old, place + 1)
     if not places:
         raise ToolProblem(
             f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.",
@@ -334,15 +338,6 @@ def numbered_lines(text: str) -> list[str]:
     """
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def _places(old: str, text: str) -> list[int]:
-    places: list[int] = []
-    place = text.find(old)
-    while place != -1:
-        places.append(place)
-        place = text.find(old, place + 1)
-    return places
 
 
 def _numbered(lines: Sequence[str], *, first: int) -> list[str]:
