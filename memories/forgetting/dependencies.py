@@ -50,7 +50,24 @@ def read(user: User, memory_ids: Iterable[int]) -> Graph:
     links = VersionInput.objects.filter(user=user, output__in=versions).order_by("input")
     for output, source in links.values_list("output", "input"):
         inputs[output].append(source)
-    sources = _sources_of(user, versions)
+    said = Arbitration.objects.filter(
+        user=user, memory__in={one.memory_id for one in versions.values()}, turn__isnull=False
+    ).order_by("pk")
+    statements = {
+        (memory, turn): text
+        for memory, turn, text in said.values_list("memory", "turn", "candidate_text")
+    }
+    sources: dict[int, list[VersionSource]] = defaultdict(list)
+    for one in Source.everything.filter(user=user, version__in=versions).order_by("pk"):
+        statement = statements.get((one.memory_id, one.turn_id or 0)) or one.quote
+        sources[one.version_id].append(
+            VersionSource(
+                _key(one),
+                one.hidden_at is not None,
+                statement="" if one.joint else statement,
+                joint=one.joint,
+            )
+        )
     texts = [
         _text(
             one,
@@ -70,30 +87,6 @@ def _with_outputs(user: User, known: set[int]) -> set[int]:
         frontier = set(made.values_list("memory", flat=True)) - known
         known = known | frontier
     return known
-
-
-def _sources_of(
-    user: User, versions: Mapping[int, MemoryVersion]
-) -> dict[int, list[VersionSource]]:
-    said = Arbitration.objects.filter(
-        user=user, memory__in={one.memory_id for one in versions.values()}, turn__isnull=False
-    ).order_by("pk")
-    statements = {
-        (memory, turn): text
-        for memory, turn, text in said.values_list("memory", "turn", "candidate_text")
-    }
-    sources: dict[int, list[VersionSource]] = defaultdict(list)
-    for source in Source.everything.filter(user=user, version__in=versions).order_by("pk"):
-        statement = statements.get((source.memory_id, source.turn_id or 0)) or source.quote
-        sources[source.version_id].append(
-            VersionSource(
-                _key(source),
-                source.hidden_at is not None,
-                statement="" if source.joint else statement,
-                joint=source.joint,
-            )
-        )
-    return sources
 
 
 def _key(source: Source) -> tuple[object, ...]:

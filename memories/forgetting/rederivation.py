@@ -272,33 +272,27 @@ def _show_again(graph: Graph, outcomes: Mapping[int, VersionOutcome], memory: Me
     Arbitration.objects.filter(user=memory.user_id, target=memory).update(target_text="")
     current = current_text(graph, memory)
     if outcomes[current.id].changed:
-        _give_text(graph, outcomes, memory, own)
+        standing = [
+            graph.versions[one.id]
+            for one in own
+            if not outcomes[one.id].erased and _is_open(graph, outcomes, one)
+        ]
+        newest = max(standing, key=lambda version: version.number)
+        newest.refresh_from_db()
+        if newest.number != memory.current_version:
+            newest = _restore_version(memory, newest)
+        memory.content, memory.kind, memory.summary = newest.content, newest.kind, newest.summary
+        memory.content_hash = memory_writes.content_hash(newest.content)
+        memory.current_version, memory.origin = newest.number, newest.actor
+        memory.tags, memory.data, memory.feedback, memory.feedback_reason = [], {}, "", ""
+        memory.confidence_unrated = None
+        memory.hidden_at = memory.indexed_at = None
+        memory.chunk_count = 0
+        memory.save()
+        search_index.index_words(memory)
     else:
         memory.save(update_fields=["tags", "data", "metadata", "feedback_reason", "updated_at"])
     memory_writes.announce_change(memory)
-
-
-def _give_text(
-    graph: Graph, outcomes: Mapping[int, VersionOutcome], memory: Memory, own: Sequence[Text]
-) -> None:
-    standing = [
-        graph.versions[one.id]
-        for one in own
-        if not outcomes[one.id].erased and _is_open(graph, outcomes, one)
-    ]
-    newest = max(standing, key=lambda version: version.number)
-    newest.refresh_from_db()
-    if newest.number != memory.current_version:
-        newest = _restore_version(memory, newest)
-    memory.content, memory.kind, memory.summary = newest.content, newest.kind, newest.summary
-    memory.content_hash = memory_writes.content_hash(newest.content)
-    memory.current_version, memory.origin = newest.number, newest.actor
-    memory.tags, memory.data, memory.feedback, memory.feedback_reason = [], {}, "", ""
-    memory.confidence_unrated = None
-    memory.hidden_at = memory.indexed_at = None
-    memory.chunk_count = 0
-    memory.save()
-    search_index.index_words(memory)
 
 
 def _restore_version(memory: Memory, version: MemoryVersion) -> MemoryVersion:

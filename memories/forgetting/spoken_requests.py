@@ -291,8 +291,9 @@ def answer(
 def _find_meant(asked: EmbeddedRequest, user: User) -> ForgetMatches:
     assert asked.vector is not None
     about, subject = asked.request.about, asked.subject
-    if not subject:
-        return ForgetMatches(_latest(user))
+    if not subject:  # the request doesn't say what to forget: offer the latest memories
+        rows = Memory.everything.filter(user=user, hidden_at__isnull=True).select_related("user")
+        return ForgetMatches(list(rows.order_by("-pk")[:LISTED]))
     floor = max(_NEAR, settings.SIMILARITY_GATE)
     concepts = query.asked_about(subject)
     met = similar_memories.find_request_matches(
@@ -305,7 +306,12 @@ def _find_meant(asked: EmbeddedRequest, user: User) -> ForgetMatches:
     )
     met = _promising_first(subject, met)
     read, unread = met[:_COMPARED], [one for one in met[_COMPARED:] if one.similarity >= floor]
-    said_before = _earlier_texts(user, read)
+    now = {one.pk: one.content for one in read}
+    versions = MemoryVersion.objects.filter(user=user, memory__in=now).exclude(content="")
+    said_before: dict[int, set[str]] = defaultdict(set)
+    for memory, content in versions.values_list("memory", "content"):
+        if content != now[memory]:
+            said_before[memory].add(content)
     judged = {one.pk: _probability(about, one, said_before[one.pk]) for one in read}
     ranked = request_matching.signals_of(subject, read, judged)
     keeps = request_matching.says_what_to_keep(asked.request.quote)
@@ -385,12 +391,6 @@ def _promising_first(subject: str, met: Sequence[RequestMatch]) -> list[RequestM
     return [one.meant for one in request_matching.signals_of(subject, met, unknown)]
 
 
-def _latest(user: User) -> list[Memory]:
-    """Return the latest memories, for a request that doesn't say what to forget."""
-    rows = Memory.everything.filter(user=user, hidden_at__isnull=True).select_related("user")
-    return list(rows.order_by("-pk")[:LISTED])
-
-
 def _probability(about: str, meant: RequestMatch, before: Collection[str]) -> float:
     """Return the probability that the request means this memory.
 
@@ -404,17 +404,6 @@ def _probability(about: str, meant: RequestMatch, before: Collection[str]) -> fl
 
 def _is_about(about: str, text: str) -> float:
     return pairs.probability_of_reference(about, text, reader=language_steps.pair_reader())
-
-
-def _earlier_texts(user: User, met: Sequence[RequestMatch]) -> dict[int, set[str]]:
-    """Return the texts of each memory's versions that differ from its current text."""
-    now = {one.pk: one.content for one in met}
-    versions = MemoryVersion.objects.filter(user=user, memory__in=now).exclude(content="")
-    texts: dict[int, set[str]] = defaultdict(set)
-    for memory, content in versions.values_list("memory", "content"):
-        if content != now[memory]:
-            texts[memory].add(content)
-    return texts
 
 
 def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
@@ -434,27 +423,19 @@ def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
     told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
     wanted = {pk for row in told for pk in _own_message(*row)}
     for memory in memories[:_MOST_WITH_REPEATING]:
-        wanted |= _find_repeating_messages(memory, known=wanted)
+        # The reader model compares the memory only with the most similar messages.
+        found = similar_memories.possible_source_messages(memory, few=_MOST_REPEATING)
+        perhaps = set(found) - wanted
+        rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
+        read = language_steps.pair_reader().relations([(memory.content, text) for _, text in rows])
+        wanted |= {
+            pk
+            for (pk, text), shares in zip(rows, read, strict=True)
+            if shares["same"] + shares["refines"] >= pairs.YES and not asks_to_forget(text)
+        }
     repeated = memory_forgets.repeating_messages(user, [one.pk for one in memories], told=wanted)
     wanted |= {one.pk for one in repeated if not asks_to_forget(one.content)}
     return list(Message.objects.filter(user=user, pk__in=wanted).order_by("pk"))
-
-
-def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[int]:
-    """Return the keys of messages that repeat the memory's statement but aren't its sources.
-
-    The reader model compares the memory only with the most similar messages.
-    """
-    perhaps = set(similar_memories.possible_source_messages(memory, few=_MOST_REPEATING)) - set(
-        known
-    )
-    rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
-    read = language_steps.pair_reader().relations([(memory.content, text) for _, text in rows])
-    return {
-        pk
-        for (pk, text), shares in zip(rows, read, strict=True)
-        if shares["same"] + shares["refines"] >= pairs.YES and not asks_to_forget(text)
-    }
 
 
 def _own_message(message: int | None, question: int | None, reply: int | None) -> set[int]:

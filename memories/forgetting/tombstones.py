@@ -135,7 +135,20 @@ def create_tombstones(*, user: User, version_ids: Sequence[int]) -> None:
     Existing tombstones are kept.
     """
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
-    messages, quotes = _sources_of(user, version_ids)
+    messages: dict[int, set[str]] = {pk: set() for pk in version_ids}
+    quotes: dict[int, set[str]] = {pk: set() for pk in version_ids}
+    sources = Source.everything.filter(user=user, version__in=version_ids).values_list(
+        "version",
+        "quote",
+        "message__public_id",
+        "turn__user_message__public_id",
+        "turn__assistant_message__public_id",
+        "reference",
+    )
+    for version, quote, *ids in sources:
+        # The `reference` of a source may be a note's id or something else.
+        messages[version].update(one for one in ids if one and one.startswith(("msg_", "note_")))
+        quotes[version].add(quote)
     fields = "pk", "memory__public_id", "hidden_at", "content", "candidate_text"
     found: dict[tuple[str, str], Tombstone] = {}
     for pk, memory, hidden_at, *texts in versions.values_list(*fields):
@@ -172,26 +185,6 @@ def create_message_tombstones(*, user: User, messages: QuerySet[Message], at: da
         ],
         batch_size=1_000,
     )
-
-
-def _sources_of(
-    user: User, version_ids: Sequence[int]
-) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
-    messages: dict[int, set[str]] = {pk: set() for pk in version_ids}
-    quotes: dict[int, set[str]] = {pk: set() for pk in version_ids}
-    sources = Source.everything.filter(user=user, version__in=version_ids).values_list(
-        "version",
-        "quote",
-        "message__public_id",
-        "turn__user_message__public_id",
-        "turn__assistant_message__public_id",
-        "reference",
-    )
-    for version, quote, *ids in sources:
-        # The `reference` of a source may be a note's id or something else.
-        messages[version].update(one for one in ids if one and one.startswith(("msg_", "note_")))
-        quotes[version].add(quote)
-    return messages, quotes
 
 
 def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:

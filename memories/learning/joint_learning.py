@@ -111,7 +111,15 @@ def examine(
         return []
     if waits:
         raise NotLearnedYet
-    decided = _learn_unanswered(run, user, session)
+    with as_user(user):
+        alone = single_texts.unanswered_messages(
+            user=user, conversation=session.conversation, through=session.through
+        )
+    decided = [
+        one
+        for message in alone
+        for one in single_texts.learn_from_message(run, user=user, message=message)
+    ]
     gathered = find_joint_statements(session)
     decided += [one for found in gathered if (one := _learn(run, user, session, found))]
     with run.applying(user):
@@ -212,18 +220,6 @@ def _learn(run: Run, user: User, session: Session, found: JointCandidate) -> App
         project = turn_context.project_of(turn)
     text = turn_learning.text_of_turn(turn, user=user, project=project, others=others)
     return turn_learning.learn_candidate(run, turn_learning.prepare(found.candidate, text))
-
-
-def _learn_unanswered(run: Run, user: User, session: Session) -> list[AppliedVerdict]:
-    with as_user(user):
-        alone = single_texts.unanswered_messages(
-            user=user, conversation=session.conversation, through=session.through
-        )
-    return [
-        one
-        for message in alone
-        for one in single_texts.learn_from_message(run, user=user, message=message)
-    ]
 
 
 def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:

@@ -40,7 +40,6 @@ from memories.learning.turn_learning import SourceText
 from memories.models import Memory, Origin, Source
 from memories.writing import direct_writes, memory_writes, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdict_writes import AppliedVerdict
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -144,7 +143,12 @@ def propose(
     """
     with as_user(user):
         own = users.settings_of(user)
-        waiting = _tokens(user, conversation)
+        [(waiting,)] = statements.rows(
+            "SELECT coalesce(sum(token_count), 0)::int FROM conversations_message"
+            " WHERE user_id = %s AND conversation_id = %s AND number > %s AND completed"
+            " AND hidden_at IS NULL",
+            [user.pk, conversation.pk, conversation.flushed_through],
+        )
         if not own.longterm_enabled or (given is None and waiting < least):
             return FlushResult((), waiting, conversation.pk)
         zone = zoneinfo.ZoneInfo(own.timezone)
@@ -192,10 +196,6 @@ def _verify(given: Any, place: int, *, user: User) -> ProposedCandidate:
         **{**kept, "tags": tuple(kept["tags"]), "reasons": tuple(kept["reasons"])},
         occurred_at=datetime.fromisoformat(at) if at else None,
     )
-    return ProposedCandidate(_edited(candidate, edits, place), **told)
-
-
-def _edited(candidate: Candidate, edits: Mapping[str, Any], place: int) -> Candidate:
     changes = {name: edits[name] for name in ("content", "kind", *_NUMBERS) if name in edits}
     content = changes.get("content", candidate.content)
     if not isinstance(content, str) or not content.strip():
@@ -206,7 +206,7 @@ def _edited(candidate: Candidate, edits: Mapping[str, Any], place: int) -> Candi
             raise _invalid(place, f"{name} must lie between 0 and 1.")
     if "kind" in changes:
         changes["kind"] = memory_writes.check_kind(str(changes["kind"]))
-    return replace(candidate, **changes)
+    return ProposedCandidate(replace(candidate, **changes), **told)
 
 
 def _invalid(place: int, message: str) -> Invalid:
@@ -233,16 +233,6 @@ def _proposed(
         through=through,
         conversation=conversation.pk,
     )
-
-
-def _tokens(user: User, conversation: Conversation) -> int:
-    [(count,)] = statements.rows(
-        "SELECT coalesce(sum(token_count), 0)::int FROM conversations_message"
-        " WHERE user_id = %s AND conversation_id = %s AND number > %s AND completed"
-        " AND hidden_at IS NULL",
-        [user.pk, conversation.pk, conversation.flushed_through],
-    )
-    return int(count)
 
 
 def _turns(user: User, conversation: Conversation) -> list[Turn]:
@@ -285,20 +275,12 @@ def _pieces_of_given(
         for reference in (one.public_id, one.external_id)
     }
     rest = [(n, one) for n, one in enumerate(given) if one.reference not in known]
-    rest = _readable(user, conversation, rest)
-    teaching = [one for one in turns if learnability.may_teach(one)]
-    return [*_pieces_of_turns(teaching, zone=zone), *_pieces_of_unrecorded(user, rest, zone=zone)]
-
-
-def _readable(
-    user: User, conversation: Conversation, rest: Sequence[tuple[int, CallerMessage]]
-) -> list[tuple[int, CallerMessage]]:
     own = Message.objects.filter(user=user, conversation=conversation)
     apart = learnability.withheld_among(own).values_list("role", "content")
     texts = {(role, shingles.normalise(content)) for role, content in apart}
-    ids = [one.reference for _, one in rest if one.reference]
+    references = [one.reference for _, one in rest if one.reference]
     there: dict[str | None, Message] = {}
-    for message in own.filter(Q(public_id__in=ids) | Q(external_id__in=ids)):
+    for message in own.filter(Q(public_id__in=references) | Q(external_id__in=references)):
         there |= {message.public_id: message, message.external_id: message}
 
     def is_read(one: CallerMessage) -> bool:
@@ -308,12 +290,14 @@ def _readable(
             return False
         return (one.role, shingles.normalise(one.content)) not in texts
 
-    return [
+    rest = [
         (place, replace(one, at=learnability.time_for_forgets(found)) if found else one)
         for place, one in rest
         if is_read(one)
         for found in [there.get(one.reference) if one.reference else None]
     ]
+    teaching = [one for one in turns if learnability.may_teach(one)]
+    return [*_pieces_of_turns(teaching, zone=zone), *_pieces_of_unrecorded(user, rest, zone=zone)]
 
 
 def _pieces_of_unrecorded(
@@ -424,7 +408,9 @@ def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     if text is None or source is None or not text.may_teach(candidate):
         return WrittenCandidate(None, "gone")
     if text.turn is not None and text.was_decided(candidate):
-        return WrittenCandidate(_memory_of(user, text.turn, candidate.content), "skipped")
+        made = Memory.objects.filter(user=user, arbitrations__turn=text.turn)
+        found = made.filter(arbitrations__candidate_text=candidate.content).order_by("-pk").first()
+        return WrittenCandidate(found.public_id if found else None, "skipped")
     assert draft.vectors is not None
     decided = verdict_writes.decide_and_apply(
         candidate,
@@ -437,7 +423,15 @@ def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     )
     if decided.result == "skipped":
         return WrittenCandidate(decided.memory.public_id, "skipped")
-    return _append_note(decided, draft.content, user=user, turn=text.turn)
+    # Append the memory's text to today's note, and link the line to the memory's source. The text
+    # is appended unchanged, so that forgetting the memory erases the line too.
+    note = daily_notes.append(draft.content, user=user, source=SOURCE).note
+    cited = Source.objects.filter(memory=decided.memory, turn=text.turn).order_by("-pk").first()
+    if cited is not None:
+        cited.reference = note.public_id
+        cited.save(update_fields=["reference"])
+    line = daily_notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone))
+    return WrittenCandidate(decided.memory.public_id, decided.result, line, note.public_id)
 
 
 def _text_of(proposed: ProposedCandidate, *, user: User) -> SourceText | None:
@@ -456,25 +450,3 @@ def _text_of(proposed: ProposedCandidate, *, user: User) -> SourceText | None:
     provenance = proposed.provenance
     undecided = Q(pk__in=())
     return SourceText(user, lambda candidate: provenance, undecided, source, confirms_all=True)
-
-
-def _append_note(
-    decided: AppliedVerdict, text: str, *, user: User, turn: Turn | None
-) -> WrittenCandidate:
-    """Append the memory's text to today's note, and link the line to the memory's source.
-
-    The text is appended unchanged, so that forgetting the memory erases the line too.
-    """
-    note = daily_notes.append(text, user=user, source=SOURCE).note
-    source = Source.objects.filter(memory=decided.memory, turn=turn).order_by("-pk").first()
-    if source is not None:
-        source.reference = note.public_id
-        source.save(update_fields=["reference"])
-    line = daily_notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone))
-    return WrittenCandidate(decided.memory.public_id, decided.result, line, note.public_id)
-
-
-def _memory_of(user: User, turn: Turn, text: str) -> str | None:
-    made = Memory.objects.filter(user=user, arbitrations__turn=turn)
-    found = made.filter(arbitrations__candidate_text=text).order_by("-pk").first()
-    return found.public_id if found else None

@@ -145,7 +145,17 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
         memory = _create(user, skill, turns)
     if memory is None or memory.deleted_at is not None:
         return None
-    _add_turns(memory, skill, turns)
+    # Add the turns in which the skill worked as sources. Unlike other repetitions
+    # (`memory_writes.reinforce`), they change neither importance nor confidence: the confidence is
+    # counted from the turns.
+    version = memory_writes.current_version(memory)
+    known = set(Source.objects.filter(version=version).values_list("turn", flat=True))
+    for one in skill.worked:
+        if one.turn not in known:
+            memory_writes.add_repetition(memory, version, source=_source(one, turns))
+            log = _log_entry(memory.user, one, turns, verdict=Verdict.SKIP)
+            log.memory = memory
+            statements.insert([log])
     memory.confidence = skill.confidence
     memory.data = {**memory.data, **skill.data}
     low = skill.confidence < settings.SKILL_FLOOR
@@ -187,22 +197,6 @@ def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | No
         reason="workflow",
         verdict=_log_entry(user, first, turns, verdict=Verdict.ADD),
     )
-
-
-def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None:
-    """Add the turns in which the skill worked as sources.
-
-    Unlike other repetitions (`memory_writes.reinforce`), they change neither importance nor
-    confidence: the confidence is counted from the turns.
-    """
-    version = memory_writes.current_version(memory)
-    known = set(Source.objects.filter(version=version).values_list("turn", flat=True))
-    for one in skill.worked:
-        if one.turn not in known:
-            memory_writes.add_repetition(memory, version, source=_source(one, turns))
-            log = _log_entry(memory.user, one, turns, verdict=Verdict.SKIP)
-            log.memory = memory
-            statements.insert([log])
 
 
 def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:

@@ -54,7 +54,19 @@ def learn(
     lessons = list(_lessons(run, queued, loaded))
     if len(lessons) < 2 or lessons[0].operation is not None:
         return None
-    drafts = _embed_lessons(lessons, user=user)
+    contents = [one.content for lesson in lessons for one in lesson.extraction.undecided]
+    embedded = iter(search_index.embed_memories(contents))
+    texts = [
+        turn_learning.text_of_turn(one.loaded.turn, user=user, project=one.loaded.project)
+        for one in lessons
+    ]
+    drafts = [
+        [
+            turn_learning.prepare(one, text, embedded=next(embedded))
+            for one in lesson.extraction.undecided
+        ]
+        for lesson, text in zip(lessons, texts, strict=True)
+    ]
     try:
         with run.applying(user):
             statements.rows(_LOCK_TIMEOUT)
@@ -104,22 +116,6 @@ def _lessons(
         if extraction.forget or one.turn.tools:
             return
         yield _Lesson(operation, one, extraction)
-
-
-def _embed_lessons(lessons: Sequence[_Lesson], *, user: User) -> list[list[CandidateDraft]]:
-    contents = [one.content for lesson in lessons for one in lesson.extraction.undecided]
-    embedded = iter(search_index.embed_memories(contents))
-    texts = [
-        turn_learning.text_of_turn(one.loaded.turn, user=user, project=one.loaded.project)
-        for one in lessons
-    ]
-    return [
-        [
-            turn_learning.prepare(one, text, embedded=next(embedded))
-            for one in lesson.extraction.undecided
-        ]
-        for lesson, text in zip(lessons, texts, strict=True)
-    ]
 
 
 def _learn_drafts(

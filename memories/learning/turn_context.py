@@ -92,7 +92,17 @@ def load_turns(*, user: User, turn_ids: Sequence[int]) -> dict[int, LoadedTurn]:
     ]
     if not turns:
         return {}
-    before, block = _earlier_messages(turns), recent_block_texts(user.pk)
+    before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
+    rows = statements.rows(
+        f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
+        "  JOIN conversations_message q ON q.id = t.user_message_id"
+        f"  CROSS JOIN LATERAL ({_EARLIER.format('t.conversation_id', 'q.number')}) m"
+        " WHERE t.id = ANY(%s) ORDER BY t.id, m.number DESC",
+        [_BEFORE, _ASKED, list(before)],
+    )
+    for pk, *values in rows:
+        before[pk].append(statements.instance(Message, values))
+    block = recent_block_texts(user.pk)
     zone = zoneinfo.ZoneInfo(own.timezone)
     return {
         turn.pk: LoadedTurn(
@@ -114,20 +124,6 @@ def project_of(turn: Turn) -> Project | None:
     if not turn.project_key:
         return None
     return Project.objects.filter(user=turn.user_id, key=turn.project_key).first()
-
-
-def _earlier_messages(turns: Sequence[Turn]) -> dict[int, list[Message]]:
-    before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
-    found = statements.rows(
-        f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
-        "  JOIN conversations_message q ON q.id = t.user_message_id"
-        f"  CROSS JOIN LATERAL ({_EARLIER.format('t.conversation_id', 'q.number')}) m"
-        " WHERE t.id = ANY(%s) ORDER BY t.id, m.number DESC",
-        [_BEFORE, _ASKED, list(before)],
-    )
-    for pk, *values in found:
-        before[pk].append(statements.instance(Message, values))
-    return before
 
 
 def _turn_text(
