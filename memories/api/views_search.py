@@ -42,7 +42,22 @@ class SearchView(MemcenterView):
     )
     def get(self, call: Call) -> Response:
         data = call.data
-        filters, types = _narrowed(call)
+        types, project = data.get("types") or TYPES, None
+        if key := data.get("project_key"):
+            try:
+                project = projects.find(user=call.user, key=key)
+            except NotFound:
+                types = tuple(one for one in types if one != "memory")
+        filters = Filters(
+            conversation=_conversation(call),
+            project=project,
+            kinds=(memory_writes.check_kind(data["kind"]),) if "kind" in data else (),
+            tag=data.get("tag", ""),
+            status=data.get("status", MemoryStatus.ACTIVE),
+            archived="status" not in data,
+            since=data.get("from"),
+            until=data.get("to"),
+        )
         found = search.search(
             call.ready,
             user=call.user,
@@ -54,27 +69,6 @@ class SearchView(MemcenterView):
         )
         results = [rendering.hit(one) for one in found.results]
         return Response(response_shapes.SearchAnswer.show(found, results=results))
-
-
-def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
-    data = call.data
-    types, project = data.get("types") or TYPES, None
-    if key := data.get("project_key"):
-        try:
-            project = projects.find(user=call.user, key=key)
-        except NotFound:
-            types = tuple(one for one in types if one != "memory")
-    filters = Filters(
-        conversation=_conversation(call),
-        project=project,
-        kinds=(memory_writes.check_kind(data["kind"]),) if "kind" in data else (),
-        tag=data.get("tag", ""),
-        status=data.get("status", MemoryStatus.ACTIVE),
-        archived="status" not in data,
-        since=data.get("from"),
-        until=data.get("to"),
-    )
-    return filters, types
 
 
 def _conversation(call: Call) -> Conversation | None:

@@ -70,7 +70,17 @@ def share_earlier_texts(
         return
     for event in learned:
         if event.kind == Kind.EVENT:
-            _keep_related_text(event, learned, user=user)
+            # Let a search for the text of a known memory on the same topic also find the event. The
+            # known memory that shares the most words with the event is chosen.
+            own = [user.pk, event.pk]
+            known = statements.rows(
+                _ABOUT,
+                [*own, user.pk, [memory.pk for memory in learned], event.project_id, event.tags],
+            )
+            for target, version in known:
+                kept = MemoryVersion.objects.filter(pk=version).first()
+                if kept is not None:
+                    index_earlier_text(event, kept, of=(TargetKind.MEMORY, target))
     found = Fragment.objects.filter(
         user=user, memory__in=learned, version__isnull=False
     ).select_related("memory", "version")
@@ -80,21 +90,6 @@ def share_earlier_texts(
             alike = alike or (fragment.memory_id, memory.pk) in successors
             if alike and memory.pk != fragment.memory_id and fragment.version is not None:
                 index_earlier_text(memory, fragment.version, of=(TargetKind.FRAGMENT, fragment.pk))
-
-
-def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
-    """Let a search for the text of a known memory on the same topic also find the event.
-
-    The known memory that shares the most words with the event is chosen.
-    """
-    own = [user.pk, event.pk]
-    known = statements.rows(
-        _ABOUT, [*own, user.pk, [memory.pk for memory in learned], event.project_id, event.tags]
-    )
-    for target, version in known:
-        kept = MemoryVersion.objects.filter(pk=version).first()
-        if kept is not None:
-            index_earlier_text(event, kept, of=(TargetKind.MEMORY, target))
 
 
 _ABOUT = """

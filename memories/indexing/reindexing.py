@@ -101,7 +101,10 @@ def _fill(run: Run, space: EmbeddingSpace, embedder: Embedder) -> int:
         while pieces := _missing_of(user, space):
             run.step("embed", done=filled)
             yield_to_forgets(user)
-            vectors = _embed(embedder, pieces)
+            vectors = list(embedder.embed([piece.text for piece in pieces]))
+            for place, piece in enumerate(pieces):
+                if piece.kind == TargetKind.MEMORY and search_index.is_long(piece.text):
+                    vectors[place] = search_index.embed_whole(piece.text, embedder=embedder)[0]
             with run.applying(user):
                 filled += _store(pieces, vectors, user=user, space=space)
     return filled
@@ -147,14 +150,6 @@ def _read(entries: Sequence[LexicalEntry]) -> list[_Piece]:
         for entry in entries
         if (entry.target_kind, entry.target_id) in texts
     ]
-
-
-def _embed(embedder: Embedder, pieces: Sequence[_Piece]) -> list[Vectors]:
-    vectors = list(embedder.embed([piece.text for piece in pieces]))
-    for place, piece in enumerate(pieces):
-        if piece.kind == TargetKind.MEMORY and search_index.is_long(piece.text):
-            vectors[place] = search_index.embed_whole(piece.text, embedder=embedder)[0]
-    return vectors
 
 
 def _store(

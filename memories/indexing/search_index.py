@@ -217,7 +217,18 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     held.check(vectors)
     space = held.space
     if held.has_others:
-        _delete_from_other_spaces(space, user=user, entries=entries)
+        # Delete the entries' vectors from all other embedding spaces. Reindexing will then embed
+        # these entries again.
+        statements.rows(
+            "DELETE FROM memories_vector v USING unnest(%s::text[], %s::bigint[]) AS one (kind, id)"
+            " WHERE v.user_id = %s AND v.target_kind = one.kind AND v.target_id = one.id"
+            " AND v.space_id <> %s",
+            [
+                [str(entry.kind) for entry in entries],
+                [entry.target_id for entry in entries],
+                *(user.pk, space.pk),
+            ],
+        )
     words = [value for entry in entries for value in _words(user, entry)]
     meanings = [
         value
@@ -289,25 +300,6 @@ def _target(user: User, entry: Entry) -> tuple[object, ...]:
 def _words(user: User, entry: Entry) -> tuple[object, ...]:
     terms = segment.terms(entry.text)
     return (*_target(user, entry), terms, len(terms))
-
-
-def _delete_from_other_spaces(
-    space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]
-) -> None:
-    """Delete the entries' vectors from all other embedding spaces.
-
-    Reindexing will then embed these entries again.
-    """
-    statements.rows(
-        "DELETE FROM memories_vector v USING unnest(%s::text[], %s::bigint[]) AS one (kind, id)"
-        " WHERE v.user_id = %s AND v.target_kind = one.kind AND v.target_id = one.id"
-        " AND v.space_id <> %s",
-        [
-            [str(entry.kind) for entry in entries],
-            [entry.target_id for entry in entries],
-            *(user.pk, space.pk),
-        ],
-    )
 
 
 def store_words(*, user: User, entries: Sequence[Entry]) -> None:

@@ -56,6 +56,7 @@ def evidence_features(
     """
     cosine = [0.0 if unit.cosine is None else unit.cosine for unit in units]
     concept = _concept_shares(query, units) if with_concepts else np.zeros(len(units))
+    above = np.log1p(counts.length) - _USUAL_LENGTH
     return EvidenceFeatures(
         dense=np.array(cosine, dtype=float),
         matched=signals.matched_share(counts, corpus=corpus),
@@ -64,7 +65,7 @@ def evidence_features(
         concept=concept,
         personal=np.full(len(units), float(with_concepts and query.asks_of_oneself)),
         beside=(concept == 0) * float(with_concepts and bool(query.concepts)),
-        length=_length(counts),
+        length=np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0),
     )
 
 
@@ -123,12 +124,6 @@ def _odds(
 def _concept_shares(query: Query, units: Sequence[Unit]) -> Floats:
     shares = [matched_concepts(query.concepts, unit.terms) for unit in units]
     return np.array(shares, dtype=float)
-
-
-def _length(counts: Counts) -> Floats:
-    """Return the log word count minus its usual value, clipped to ±1; 0 without a count."""
-    above = np.log1p(counts.length) - _USUAL_LENGTH
-    return np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0)
 
 
 _DAY = 86_400.0

@@ -11,7 +11,6 @@ from memories.retrieval import rerank, signals
 from memories.retrieval.evidence import EvidenceFeatures, evidence, evidence_features
 from memories.retrieval.query import Query
 from memories.retrieval.ranking_types import ScoredPool, Unit
-from memories.retrieval.rerank import RerankResult
 from memories.retrieval.signals import Corpus, Counts, scale_scores
 from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
 
@@ -96,39 +95,20 @@ def relevance(
     looked = rerank.rerank_best(features, weighed=weighed, asked=rerank.question_features(query))
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
     judged = scale_scores(looked.total, alike=1.0) * best
-    added = _added(features, weighed=weighed, weights=weights.message, looked=looked)
-    return ScoredPool(judged, features, _parts(added, judged, total=looked.total))
-
-
-def _added(
-    features: Mapping[str, Floats],
-    *,
-    weighed: Floats,
-    weights: MessageWeights,
-    looked: RerankResult,
-) -> dict[str, Floats]:
-    """Return each feature's contribution to the total.
-
-    A contribution is the weighted feature plus its part in the correction by the decision trees
-    (`rerank.rerank_best`).
-    """
+    # A contribution is the weighted feature plus its part in the correction by the decision trees
+    # (`rerank.rerank_best`).
     width = _width(weighed)
-    by_weight = {name: getattr(weights, name) / width if width else 0.0 for name in _ALL}
+    by_weight = {name: getattr(weights.message, name) / width if width else 0.0 for name in _ALL}
     added = {name: by_weight[name] * features[name] for name in _ALL}
     for name, values in looked.added.items():
         added[name] = added.get(name, 0.0) + values
-    return added
-
-
-def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
-    """Scale the contributions so that they and `pool` add up to the relevance.
-
-    The relevance is scaled over the pool of candidates; `pool` is the offset from this scaling.
-    """
-    width = _width(total)
-    stretch = float(judged.max(initial=0.0)) / width if width else 0.0
+    # Scale the contributions so that they and `pool` add up to the relevance. The relevance is
+    # scaled over the pool of candidates; `pool` is the offset from this scaling.
+    whole = _width(looked.total)
+    stretch = float(judged.max(initial=0.0)) / whole if whole else 0.0
     parts = {name: stretch * values for name, values in added.items()}
-    return {"pool": judged - np.sum(list(parts.values()), axis=0), **parts}
+    pool = judged - np.sum(list(parts.values()), axis=0)
+    return ScoredPool(judged, features, {"pool": pool, **parts})
 
 
 def _width(values: Floats) -> float:
@@ -147,30 +127,8 @@ def features_of(
     )
     statistics = signals.corpus_of(counts, known=corpus)
     found = evidence_features(query, units, counts=counts, corpus=statistics)
-    features = _text_features(found, counts=counts, around=around, corpus=statistics)
-    features |= _style_features(query, units, around=around)
-    _add_context_features(features, around=around)
-    return features, found
-
-
-def _text_features(
-    found: EvidenceFeatures, *, counts: Counts, around: _Neighbourhood, corpus: Corpus
-) -> dict[str, Floats]:
-    doubled = replace(corpus, average_length=2 * corpus.average_length)
+    doubled = replace(statistics, average_length=2 * statistics.average_length)
     with_previous = signals.bm25(_with_previous(counts, around=around), corpus=doubled)
-    return {
-        "lexical": scale_scores(signals.bm25(counts, corpus=corpus)),
-        "lexical_previous": scale_scores(with_previous),
-        "dense": scale_scores(found.dense),
-        "dense_mix": scale_scores(_mixed(found.dense, around=around)),
-        "on_date": found.on_date,
-        "share": found.matched,
-        "session_words": scale_scores(_session_words(counts, around=around)),
-    }
-
-
-def _session_words(counts: Counts, *, around: _Neighbourhood) -> Floats:
-    """Return for each message the BM25 score of its whole session, treated as one text."""
     size = int(around.session.max(initial=-1)) + 1
     frequency = np.zeros((size, len(counts.terms)))
     np.add.at(frequency, around.session, counts.frequency)
@@ -178,15 +136,18 @@ def _session_words(counts: Counts, *, around: _Neighbourhood) -> Floats:
     np.add.at(length, around.session, counts.length)
     sessions = Counts(counts.terms, frequency, length)
     scores: Floats = signals.bm25(sessions, corpus=signals.corpus_of(sessions))[around.session]
-    return scores
-
-
-def _style_features(
-    query: Query, units: Sequence[Unit], *, around: _Neighbourhood
-) -> dict[str, Floats]:
+    features = {
+        "lexical": scale_scores(signals.bm25(counts, corpus=statistics)),
+        "lexical_previous": scale_scores(with_previous),
+        "dense": scale_scores(found.dense),
+        "dense_mix": scale_scores(_mixed(found.dense, around=around)),
+        "on_date": found.on_date,
+        "share": found.matched,
+        "session_words": scale_scores(scores),
+    }
     words = np.array([unit.length or len(unit.terms) for unit in units], dtype=float)
     asks = np.array(["?" in unit.text or "？" in unit.text for unit in units], dtype=float)
-    return {
+    features |= {
         "named_speaker": _by_named_speaker(query, units),
         "length": signals.standardise(np.log1p(words)),
         "question": asks,
@@ -194,15 +155,13 @@ def _style_features(
         "tells_when": _tells_when(query, units),
         "number": _tells_a_number(query, units),
     }
-
-
-def _add_context_features(features: dict[str, Floats], *, around: _Neighbourhood) -> None:
-    """Add the features of a message's neighbours and session, using the weights of `RECIPE`."""
+    # Add the features of a message's neighbours and session, using the weights of `RECIPE`.
     said = ("lexical", "lexical_previous", "dense", "dense_mix", "on_date")
     total = _weighted(features, names=said, weights=RECIPE)
     features["neighbour"] = _values_at(total, around.before) + _values_at(total, around.after)
     total = total + _weighted(features, names=("neighbour", "named_speaker"), weights=RECIPE)
     features["session"] = signals.best_mean_of_group(total, groups=around.session)
+    return features, found
 
 
 def _weighted(

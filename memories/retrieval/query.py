@@ -62,7 +62,14 @@ def mentioned_dates(text: str) -> tuple[Date, ...]:
     dates: list[Date] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            if (date := _date(match)) is not None:
+            said = match.groupdict()
+            year = said.get("year") or said.get("year2")
+            date = Date(
+                year=int(year) if year else None,
+                month=_number(said.get("month")),
+                day=_number(said.get("day")),
+            )
+            if 1 <= (date.month or 1) <= 12 and 1 <= (date.day or 1) <= 31:
                 dates.append(date)
         text = pattern.sub(" ", text)
     return tuple(dict.fromkeys(dates))
@@ -72,18 +79,6 @@ def matches_date(dates: Sequence[Date], moments: Sequence[datetime | None]) -> F
     """Return 1 for each moment that is within one of the dates, otherwise 0."""
     hit = [at is not None and any(date.holds(at) for date in dates) for at in moments]
     return np.array(hit, dtype=float)
-
-
-def _date(match: re.Match[str]) -> Date | None:
-    said = match.groupdict()
-    year = said.get("year") or said.get("year2")
-    date = Date(
-        year=int(year) if year else None,
-        month=_number(said.get("month")),
-        day=_number(said.get("day")),
-    )
-    plausible = 1 <= (date.month or 1) <= 12 and 1 <= (date.day or 1) <= 31
-    return date if plausible else None
 
 
 def _number(text: str | None) -> int | None:

@@ -71,7 +71,12 @@ class MemoryRows(OfMemory):
             raise RejectedRow(EMPTY)
         if len(row.content) > max(settings.MAX_MEMORY_CHARS, settings.MAX_INGEST_CHARS):
             raise RejectedRow(TOO_LONG)
-        if _was_forgotten(row, given, user=loading.user):
+        # A memory without a date counts as older than any request to forget.
+        at = row.created_at if given.get("created_at") else None
+        provenance = learnability.provenance_of_text("", at=at)
+        if tombstones.is_forgotten(
+            user=loading.user, text=row.content, quote="", provenance=provenance
+        ):
             raise RejectedRow(FORGOTTEN, is_skipped_silently=True)
         row.content_hash = content_hash(row.content)
 
@@ -166,16 +171,6 @@ def mask_words(row: Any) -> None:
     """Mask the secrets in all text fields of the row."""
     for name in row.words:
         setattr(row, name, masked_values(getattr(row, name)))
-
-
-def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
-    """Return True if the user forgot the memory's text after the memory was created.
-
-    A memory without a date counts as older than any request to forget.
-    """
-    at = row.created_at if given.get("created_at") else None
-    provenance = learnability.provenance_of_text("", at=at)
-    return tombstones.is_forgotten(user=user, text=row.content, quote="", provenance=provenance)
 
 
 def _update_ids(loading: Loading, model: Any) -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from zoneinfo import ZoneInfo
 
-from django.db.models import QuerySet
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
@@ -170,7 +169,15 @@ def _portrait(user: User) -> Iterator[str]:
 
 def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
     yield "# " + _("Memories")
-    for title, rows in _sections(user):
+    own = Memory.objects.filter(user=user)
+    sections = [("", own.filter(status=MemoryStatus.ACTIVE))]
+    sections += [
+        (str(status.label), own.filter(status=status))
+        for status in MemoryStatus
+        if status != MemoryStatus.ACTIVE
+    ]
+    binned = Memory.visible.filter(user=user, deleted_at__isnull=False)
+    for title, rows in [*sections, (_("Recycle bin"), binned)]:
         for kind in Kind:
             found = exported_objects(rows.filter(kind=kind))
             first = next(found, None)
@@ -181,18 +188,6 @@ def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
             yield from _memory(first, zone)
             for memory in found:
                 yield from _memory(memory, zone)
-
-
-def _sections(user: User) -> list[tuple[str, QuerySet[Memory]]]:
-    rows = Memory.objects.filter(user=user)
-    sections = [("", rows.filter(status=MemoryStatus.ACTIVE))]
-    sections += [
-        (str(status.label), rows.filter(status=status))
-        for status in MemoryStatus
-        if status != MemoryStatus.ACTIVE
-    ]
-    binned = Memory.visible.filter(user=user, deleted_at__isnull=False)
-    return [*sections, (_("Recycle bin"), binned)]
 
 
 def _memory(memory: Memory, zone: ZoneInfo) -> Iterator[str]:

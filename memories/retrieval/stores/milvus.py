@@ -49,38 +49,30 @@ class MilvusStore:
     def nearest(self, query: NearestQuery) -> Mapping[int, float]:
         wanted = min(_OVERFETCH * query.limit, MOST)
         try:
-            ids = self._near(query, limit=wanted)
+            self.breaker.check()
+            try:
+                ids = self.server.near(
+                    query.vector,
+                    space_id=query.space_id,
+                    user_id=query.user_id,
+                    kind=query.kind,
+                    limit=wanted,
+                )
+            except ProviderError:
+                self.breaker.note(failed=True)
+                raise
+            self.breaker.note(failed=False)
         except ProviderError as error:
             logger.warning("searching in PostgreSQL instead: %s", error)
         else:
-            found = _compared(query, ids)
+            whose = (query.user_id, query.space_id, query.kind)
+            eligible = query.eligible
+            values = [query.vector_json, *whose, ids, *whose, *eligible.values, query.limit]
+            met = statements.rows(_COMPARED.format(eligible=eligible.text), values)
+            found = {target_id: -distance for target_id, distance in met}
             if len(found) >= query.limit or len(ids) < wanted:
                 return found
         return self.instead.nearest(query)
-
-    def _near(self, query: NearestQuery, *, limit: int) -> list[int]:
-        self.breaker.check()
-        try:
-            found = self.server.near(
-                query.vector,
-                space_id=query.space_id,
-                user_id=query.user_id,
-                kind=query.kind,
-                limit=limit,
-            )
-        except ProviderError:
-            self.breaker.note(failed=True)
-            raise
-        self.breaker.note(failed=False)
-        return found
-
-
-def _compared(query: NearestQuery, ids: list[int]) -> Mapping[int, float]:
-    whose = (query.user_id, query.space_id, query.kind)
-    eligible = query.eligible
-    values = [query.vector_json, *whose, ids, *whose, *eligible.values, query.limit]
-    found = statements.rows(_COMPARED.format(eligible=eligible.text), values)
-    return {target_id: -distance for target_id, distance in found}
 
 
 AT_ONCE = 500
@@ -276,7 +268,10 @@ class MilvusServer:
         key = (os.getpid(), self.uri, self.token)
         with _connecting:
             if key not in _clients:
-                _silence_pymilvus()
+                # Silence pymilvus, which installs a log handler on import and logs requests.
+                own = logging.getLogger("pymilvus")
+                own.handlers.clear()
+                own.setLevel(logging.CRITICAL)
                 _clients[key] = MilvusClient(
                     uri=self.uri,
                     token=self.token,
@@ -285,13 +280,6 @@ class MilvusServer:
                     grpc_options=_GRPC_OPTIONS,
                 )
             return _clients[key]
-
-
-def _silence_pymilvus() -> None:
-    """Silence pymilvus, which installs a log handler on import and logs requests."""
-    own = logging.getLogger("pymilvus")
-    own.handlers.clear()
-    own.setLevel(logging.CRITICAL)
 
 
 def _schema(client: MilvusClient, dimensions: int) -> Any:
