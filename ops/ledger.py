@@ -91,7 +91,9 @@ def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") 
         if unless and _holds(descriptor, unless):
             return
         whole = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
-        data = (b"" if _ends_whole(descriptor) else b"\n") + whole
+        size = os.fstat(descriptor).st_size
+        ends_whole = size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+        data = whole if ends_whole else b"\n" + whole
         while data:  # on a nearly full disk, a single write may store only some of the bytes
             data = data[os.write(descriptor, data) :]
         os.fsync(descriptor)
@@ -135,11 +137,6 @@ def _holds(descriptor: int, public_id: str) -> bool:
     with os.fdopen(os.dup(descriptor), "rb") as file:
         file.seek(0)
         return any(wanted in raw and _line(raw) is not None for raw in file)
-
-
-def _ends_whole(descriptor: int) -> bool:
-    size = os.fstat(descriptor).st_size
-    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -280,7 +280,20 @@ def load(table: Rows, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> No
     numbered = enumerate(rows, start=1)
     while chunk := list(islice(numbered, CHUNK)):
         made = list(_validated_rows(table, loading, chunk))
-        _store_new_rows(table, loading, made)
+        _free_ids(table.model, loading, made)
+        fresh: list[_Made] = []
+        for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):
+            if key is None:
+                fresh.append(item)
+                continue
+            loading.record_key(table.model, item.reference, key, is_new=False)
+            loading.there[table.name] += 1
+        for item, key in _insert(table, loading, fresh):
+            loading.record_key(table.model, item.reference, key, is_new=True)
+            loading.added[table.model].append(key)
+            loading.new[table.name] += 1
+            if item.own:
+                loading.run_at_end(_joining(loading, table.model, key, item.own))
         loading.advance(len(chunk))
     table.finished(loading)
 
@@ -352,23 +365,6 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
             return None
         raise RejectedRow(DANGLING)
     return loading.key_of(column.related_model, reference)
-
-
-def _store_new_rows(table: Rows, loading: Loading, made: list[_Made]) -> None:
-    _free_ids(table.model, loading, made)
-    fresh: list[_Made] = []
-    for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):
-        if key is None:
-            fresh.append(item)
-            continue
-        loading.record_key(table.model, item.reference, key, is_new=False)
-        loading.there[table.name] += 1
-    for item, key in _insert(table, loading, fresh):
-        loading.record_key(table.model, item.reference, key, is_new=True)
-        loading.added[table.model].append(key)
-        loading.new[table.name] += 1
-        if item.own:
-            loading.run_at_end(_joining(loading, table.model, key, item.own))
 
 
 def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:

@@ -185,17 +185,13 @@ def _first_page_lines(user: User, conversation: int | None) -> Iterator[str]:
     yield "## " + _("Switches")
     yield ""
     on, off = _("on"), _("off")
-    for name, title in _switches():
-        yield _("- %(what)s: %(state)s") % {
-            "what": title,
-            "state": on if getattr(own, name) else off,
-        }
-
-
-def _switches() -> list[tuple[str, str]]:
-    return [
+    for name, title in [
         ("longterm_enabled", _("Long-term memory")),
         ("summary_enabled", _("Summaries")),
         ("episodic_enabled", _("Earlier moments")),
         ("confirm_before_remembering", _("Ask before remembering")),
-    ]
+    ]:
+        yield _("- %(what)s: %(state)s") % {
+            "what": title,
+            "state": on if getattr(own, name) else off,
+        }

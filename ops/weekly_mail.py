@@ -287,7 +287,19 @@ def send(letter: Letter, row: WeeklyMail) -> None:
     If the connection breaks while the server is accepting the email, the email counts as sent:
     getting no email is better than getting it twice.
     """
-    message = _message(letter, row)
+    host = urlsplit(settings.PUBLIC_URL).hostname or "localhost"
+    headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=host)}
+    if letter.stop_url:
+        headers["List-Unsubscribe"] = f"<{letter.stop_url}>"
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    lines = [*letter.lines, f"{letter.action}:\n{letter.url}"]
+    if letter.stop_url:
+        lines.append(_("Stop this email:") + f"\n{letter.stop_url}")
+    message = EmailMultiAlternatives(
+        letter.subject, "\n\n".join(lines), to=[row.address], headers=headers
+    )
+    html = render_to_string("ops/mail.html", {"letter": letter})
+    message.attach_alternative(html, "text/html")
     connection = get_connection()
     try:
         _open(connection)
@@ -312,20 +324,3 @@ def _is_final(error: SMTPException) -> bool:
     if not isinstance(error, SMTPRecipientsRefused):
         return False
     return all(code >= 500 for code, _words in error.recipients.values())
-
-
-def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
-    host = urlsplit(settings.PUBLIC_URL).hostname or "localhost"
-    headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=host)}
-    if letter.stop_url:
-        headers["List-Unsubscribe"] = f"<{letter.stop_url}>"
-        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    lines = [*letter.lines, f"{letter.action}:\n{letter.url}"]
-    if letter.stop_url:
-        lines.append(_("Stop this email:") + f"\n{letter.stop_url}")
-    message = EmailMultiAlternatives(
-        letter.subject, "\n\n".join(lines), to=[row.address], headers=headers
-    )
-    html = render_to_string("ops/mail.html", {"letter": letter})
-    message.attach_alternative(html, "text/html")
-    return message

@@ -335,21 +335,15 @@ def expire(*, now: datetime) -> int:
         if moved and changes["status"] == Status.FAILED:
             webhook_events.operation_ended(operation, status=Status.FAILED)
         count += _ended(operation, moved, outcome=AttemptOutcome.EXPIRED)
-    _correct_future_times(now)
-    return count
-
-
-def _correct_future_times(now: datetime) -> None:
-    """Correct the times of operations that were stored while the clock was ahead.
-
-    Queued operations become due now, and leases run out after the usual time.
-    """
+    # Correct the times of operations that were stored while the clock was ahead. Queued operations
+    # become due now, and leases run out after the usual time.
     soon = _lease(now)
     ahead = Operation.objects.filter(updated_at__gt=soon)
     waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
     waiting.update(run_after=now, updated_at=now)
     leased = ahead.filter(status=Status.RUNNING, lease_until__gt=soon)
     leased.update(lease_until=soon, updated_at=now)
+    return count
 
 
 def cancel(operation: Operation) -> None:

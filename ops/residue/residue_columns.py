@@ -138,6 +138,8 @@ def _scanned_table_of(model: type[Model]) -> ScannedTable:
     columns = [column for column in text_columns(model) if not isinstance(column, BinaryField)]
     roomy = [column for column in columns if _has_room(column)]
     leading = _leading(model)
+    indexes = [index for index in model._meta.indexes if isinstance(index, GinIndex)]
+    in_gin = {name for index in indexes for name in index.fields}
     named = [
         column.attname
         for column in roomy
@@ -146,7 +148,7 @@ def _scanned_table_of(model: type[Model]) -> ScannedTable:
     listed = [
         column.attname
         for column in roomy
-        if column.name in _in_gin(model) and _text_storage(column) == LIST
+        if column.name in in_gin and _text_storage(column) == LIST
     ]
     alone = {*named, *listed}
     names = [column.attname for column in columns]
@@ -189,11 +191,6 @@ def _leading(model: type[Model]) -> set[str]:
             first.add(rule.fields[0])
     own = {item.name for item in options.concrete_fields if item.unique or item.db_index}  # type: ignore[attr-defined]
     return first | own | {item[0] for item in options.unique_together}
-
-
-def _in_gin(model: type[Model]) -> set[str]:
-    made = [index for index in model._meta.indexes if isinstance(index, GinIndex)]
-    return {name for index in made for name in index.fields}
 
 
 def _is_table(model: type[Model]) -> bool:
@@ -348,7 +345,13 @@ def rows_mentioning(tables: tuple[ScannedTable, ...], gone: Collection[str]) -> 
             if lookup.column:
                 yield IdMention(lookup.scanned.table, lookup.column, row)
             else:
-                yield from _mentions(lookup.scanned, row, some)
+                # Yield nothing if the row has been deleted meanwhile.
+                scanned = lookup.scanned
+                own = scanned.model._base_manager.filter(pk=row)
+                for values in own.values_list(*scanned.mentioned):
+                    for name, value in zip(scanned.mentioned, values, strict=True):
+                        if any(contains_id(text, some) for text in fingerprints.strings_in(value)):
+                            yield IdMention(scanned.table, name, row)
 
 
 @cache
@@ -374,18 +377,6 @@ def _lookups(scanned: ScannedTable) -> Iterator[_IdLookup]:
             "",
             schema.mention_condition(scanned.mentioned).replace("%s", f"{_IDS}::text[]"),
         )
-
-
-def _mentions(scanned: ScannedTable, row: str, gone: Collection[str]) -> Iterator[IdMention]:
-    """Yield the columns of a row that contain one of these ids.
-
-    Yield nothing if the row has been deleted meanwhile.
-    """
-    own = scanned.model._base_manager.filter(pk=row)
-    for values in own.values_list(*scanned.mentioned):
-        for name, value in zip(scanned.mentioned, values, strict=True):
-            if any(contains_id(text, gone) for text in fingerprints.strings_in(value)):
-                yield IdMention(scanned.table, name, row)
 
 
 def _key_of(scanned: ScannedTable) -> str:

@@ -149,7 +149,10 @@ def scan(whose: ScannedPerson, erased: Erased, *, by_hand: bool = False) -> Scan
     With `by_hand`, which is meant for texts typed by an operator, messages and other original texts
     are searched too.
     """
-    search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
+    waiting = Operation.objects.filter(
+        subject=whose.subject, priority=Priority.FORGET, status__in=_UNFINISHED
+    )
+    search = _Search(whose, erased, others_wait=waiting.count() > 1, by_hand=by_hand)
     tables = residue_columns.scanned_tables()
     with residue_columns.prefer_indexes():
         search.looked["database"] = sum(len(residue_columns.columns_in(item)) for item in tables)
@@ -214,13 +217,6 @@ def _rows_to_read(
         # another forget operation erases these rows and scans again
         rows = rows.filter(hidden_at__isnull=True)
     return rows
-
-
-def _others_wait(whose: ScannedPerson) -> bool:
-    waiting = Operation.objects.filter(
-        subject=whose.subject, priority=Priority.FORGET, status__in=_UNFINISHED
-    )
-    return waiting.count() > 1
 
 
 def explained_hashes(
