@@ -34,8 +34,9 @@ from memories.extraction.corrections.corrected_messages import (
 from memories.extraction.corrections.corrected_statements import (
     COMPARED,
     CorrectedStatement,
-    find_corrected_statement,
-    mark_overruling,
+    EarlierChanges,
+    find_earlier_changes,
+    with_changes,
 )
 from memories.extraction.corrections.new_values import new_amount
 from memories.extraction.corrections.self_repairs import repaired_text, self_repairs
@@ -160,8 +161,8 @@ class BundledExtractor:
         message = self._heard(turn.user, "user", turn)
         forget = tuple(forget_requests(message))
         not_to_keep = is_not_to_keep(message)
-        corrected, said, learned = (
-            ([], None, None) if not_to_keep else self._corrected(turn, message)
+        corrected, said, changes = (
+            ([], None, EarlierChanges()) if not_to_keep else self._corrected(turn, message)
         )
         handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
         off = cancellations(turn.user.text)
@@ -169,7 +170,7 @@ class BundledExtractor:
         handled += [(start, end) for start, end, what in off if ended or not what]
         own = _own_statements(message, handled=handled)
         found = [] if not_to_keep else [*corrected, *_candidates(message, own)]
-        found = mark_overruling(found, learned, self.conflict) if learned else found
+        found = with_changes(found, replace(changes, ended=()) if ended else changes, self.conflict)
         if not (not_to_keep or found or ended):
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
@@ -231,34 +232,33 @@ class BundledExtractor:
 
     def _corrected(
         self, turn: TurnText, message: HeardMessage
-    ) -> tuple[list[Candidate], Correction | None, CorrectedStatement | None]:
-        """Return the candidates that correct an earlier message, and the correction.
-
-        Without a correction, or if it is unclear which words change, the first two results are an
-        empty list and None. The third result may then hold the earlier statement that the message
-        corrects; the message's own statements overrule it.
+    ) -> tuple[list[Candidate], Correction | None, EarlierChanges]:
+        """Return the candidates that correct an earlier message, the correction if its words are
+        clear, and the earlier statements that the message's own statements overrule.
         """
         near = [one.text for one in self._earlier(turn)[0]]
         found = correction(turn.user.text, near) or new_amount(turn.user.text, near)
         likely = message.reading.puts_right >= COMPARED
         likely = likely and not is_in_a_role(message) and not any(map(message.flag, NOT_OWN))
         if not found and not likely:
-            return [], None, None
+            return [], None, EarlierChanges()
         earlier, again = self._earlier(turn, far=True)
         if found and (candidates := self._with_correction(turn, earlier, found)):
-            return candidates, found, None
+            return candidates, found, EarlierChanges()
         if not likely:
-            return [], None, None
+            return [], None, EarlierChanges()
         texts = [one.text for one in earlier]
-        learned = find_corrected_statement(
+        changes = find_earlier_changes(
             message.covered, texts, again, self._reader.compare, self.conflict
         )
-        if learned and learned.correction and self._restates_new_value(message, learned):
-            return [], None, None
-        found = learned.correction if learned else None
-        if found and (candidates := self._with_correction(turn, earlier, found)):
-            return candidates, found, None
-        return [], None, learned
+        learned = changes.corrected
+        if not learned or not (found := learned.correction):
+            return [], None, changes
+        ended = replace(changes, corrected=None)
+        if self._restates_new_value(message, learned):
+            return [], None, ended
+        candidates = self._with_correction(turn, earlier, found)
+        return (candidates, found, ended) if candidates else ([], None, changes)
 
     def _restates_new_value(self, message: HeardMessage, learned: CorrectedStatement) -> bool:
         """Return whether the correcting words contain a complete statement of the new value.

@@ -91,7 +91,7 @@ def retractions(
             shares = [(meant(one.content, sentence), one) for one in again(place)]
             share, wrong = max(shares, key=itemgetter(0), default=(0.0, None))
             if wrong and share >= _LIKELY:
-                yield _ended(wrong, sentence, start)
+                yield ending(wrong, sentence, start)
                 break
 
 
@@ -112,7 +112,7 @@ def endings(
         for place in range(len(before)):
             plans = [one for one in again(place) if _is_meant(one, named)]
             if len(plans) == 1:
-                yield _ended(plans[0], said[start:end].strip(), start)
+                yield ending(plans[0], said[start:end].strip(), start)
             if plans:
                 break
 
@@ -143,7 +143,8 @@ def _is_meant(plan: Candidate, named: set[str]) -> bool:
     return named <= set(segment.terms(plan.content)) if named else plan.kind in PLANS
 
 
-def _ended(plan: Candidate, quote: str, start: int) -> Candidate:
+def ending(plan: Candidate, quote: str, start: int) -> Candidate:
+    """Return a candidate that ends an earlier statement with the words `quote`."""
     return replace(
         plan,
         content=f"[{plan.content.translate(_ROUND)}] {quote}",

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from operator import itemgetter
 
 from foundation.text import segment
 from foundation.text.shingles import has_han
 from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
+from memories.extraction.corrections.cancellations import ending
 from memories.extraction.corrections.corrected_messages import (
     Correction,
     correctable_messages,
@@ -28,6 +31,8 @@ _MOST_PAIRS = 16  # each takes about 15 ms
 SURE = 0.7  # minimum probability of a conflict at which an earlier statement is changed
 OF_VALUES = 0.76  # the minimum if a day, month or number is changed
 ALONE = 0.9  # the minimum if the replaced words aren't found
+ENDED = 0.8  # minimum probability that an earlier statement, likely ended, no longer holds
+_MOST_ENDED = 3  # statements that one message ends
 _PART = 240  # characters of a message that are compared at once
 _LONGEST_VALUE = 60  # characters that may take the place of the wrong words
 _READ = 0.4  # minimum probability that a statement conflicts with its corrected form
@@ -62,14 +67,31 @@ class CorrectedStatement:
     correction: Correction | None
 
 
-def find_corrected_statement(
+@dataclass(frozen=True)
+class EndedStatement:
+    """An earlier statement that no longer holds, by the words at `start` of a message."""
+
+    known: Candidate
+    start: int
+    words: str
+
+
+@dataclass(frozen=True)
+class EarlierChanges:
+    """What a message changes in earlier statements."""
+
+    corrected: CorrectedStatement | None = None
+    ended: tuple[EndedStatement, ...] = ()
+
+
+def find_earlier_changes(
     covered: str,
     before: Sequence[str],
     again: Callable[[int], Sequence[Candidate]],
     compare: Callable[[str, str], PairComparison],
     conflict: Callable[[str, str], float],
-) -> CorrectedStatement | None:
-    """Return the earlier statement that a message most probably corrects, or None.
+) -> EarlierChanges:
+    """Return the earlier statement that a message most probably corrects, and those that it ends.
 
     The result also holds the correction, if it is clear which words are wrong.
 
@@ -80,25 +102,34 @@ def find_corrected_statement(
     corrected form.
     """
     likeliest, best = SURE, None
+    ended: dict[str, tuple[float, EndedStatement]] = {}
+    for place, earlier, known, start, part in _pairs(covered, before, again):
+        compared = compare(known.content, part)
+        share, over = compared.replaces, compared.relations["ended"]
+        if over > share and share + over >= max(ENDED, ended.get(known.content, (0.0,))[0]):
+            ended[known.content] = share + over, EndedStatement(known, start, part.strip())
+        if share < likeliest:
+            continue
+        found = _corrected(place, earlier, known, compared, covered, start, conflict)
+        if found is not None or share >= max(ALONE, likeliest):
+            likeliest = share
+            best = CorrectedStatement(known, start, start + len(part), found)
+    surest = sorted(ended.values(), key=itemgetter(0), reverse=True)[:_MOST_ENDED]
+    return EarlierChanges(best, tuple(one for _, one in surest))
+
+
+def _pairs(
+    covered: str, before: Sequence[str], again: Callable[[int], Sequence[Candidate]]
+) -> Iterator[tuple[int, str, Candidate, int, str]]:
+    """Yield at most `_MOST_PAIRS` pairs of an earlier statement and a part of the message."""
     parts = list(_parts(covered))
-    pairs = 0
-    for place, earlier in _likeliest_first(covered, correctable_messages(before)):
-        for known in again(place):
-            for start, part in parts:
-                pairs += 1
-                if pairs > _MOST_PAIRS:
-                    return best
-                compared = compare(known.content, part)
-                share = compared.replaces
-                if share < likeliest:
-                    continue
-                found = _corrected(place, earlier, known, compared, covered, start, conflict)
-                if found is not None or share >= max(ALONE, likeliest):
-                    likeliest, best = (
-                        share,
-                        CorrectedStatement(known, start, start + len(part), found),
-                    )
-    return best
+    found = (
+        (place, earlier, known, start, part)
+        for place, earlier in _likeliest_first(covered, correctable_messages(before))
+        for known in again(place)
+        for start, part in parts
+    )
+    return islice(found, _MOST_PAIRS)
 
 
 def _likeliest_first(covered: str, before: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -110,27 +141,51 @@ def _likeliest_first(covered: str, before: Iterable[tuple[int, str]]) -> list[tu
     return sorted(before, key=lambda one: words.isdisjoint(segment.content_terms(one[1])))
 
 
-def mark_overruling(
+def with_changes(
     candidates: Sequence[Candidate],
-    found: CorrectedStatement,
+    changes: EarlierChanges,
     conflict: Callable[[str, str], float],
 ) -> list[Candidate]:
-    """Return the candidates, and mark those that overrule the earlier statement `found.known`.
+    """Return the candidates so that they change the earlier statements.
 
-    These are quoted from the correcting words, conflict with the earlier statement, and have the
-    same owner as that statement.
+    The candidates that are quoted from correcting words, conflict with the corrected statement and
+    have the same owner overrule it. An ended statement is overruled by a candidate of the ending
+    words; if there is none, a candidate is added that consists of the ended statement in brackets
+    and these words.
     """
+    found = list(candidates)
+    if changes.corrected:
+        found = [
+            replace(one, corrects=True, overrules=changes.corrected.known.content)
+            if _overrules(one, changes.corrected, conflict)
+            else one
+            for one in found
+        ]
+    for ended in changes.ended:
+        end, known = ended.start + len(ended.words), ended.known
+        if any(one.overrules == known.content for one in found):
+            continue
+        for place, one in enumerate(found):
+            is_of_words = ended.start <= one.quote_start < end
+            if is_of_words and not one.overrules and one.owner == known.owner:
+                found[place] = replace(one, corrects=True, overrules=known.content)
+                break
+        else:
+            found.append(ending(known, ended.words, ended.start))
+    return found
+
+
+def _overrules(
+    candidate: Candidate, found: CorrectedStatement, conflict: Callable[[str, str], float]
+) -> bool:
     known = found.known.content
-    return [
-        replace(one, corrects=True, overrules=known)
-        if found.start <= one.quote_start < found.end
-        and not one.overrules
-        and one.owner == found.known.owner
-        and not _denies_only_home(one.content, known)
-        and conflict(known, one.content) >= _CONFLICT
-        else one
-        for one in candidates
-    ]
+    return (
+        found.start <= candidate.quote_start < found.end
+        and not candidate.overrules
+        and candidate.owner == found.known.owner
+        and not _denies_only_home(candidate.content, known)
+        and conflict(known, candidate.content) >= _CONFLICT
+    )
 
 
 def _denies_only_home(text: str, known: str) -> bool:

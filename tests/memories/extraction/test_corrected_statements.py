@@ -4,6 +4,7 @@ import pytest
 
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.corrections import corrected_statements
+from memories.extraction.corrections.corrected_statements import EarlierChanges
 from memories.extraction.types import CORRECTABLE, FARTHEST, Candidate, TurnText
 from memories.reader.pair_layers import PairComparison
 from memories.reader.statements import PAIRS
@@ -120,7 +121,7 @@ def test_messages_that_share_a_word_are_compared_first() -> None:
         read.append(place)
         return [Candidate("fact", before[place], 0.5, 0.9, before[place])]
 
-    corrected_statements.find_corrected_statement(
+    corrected_statements.find_earlier_changes(
         said, before, again, lambda known, text: compared(known, text, share=0.1), lambda *_: 1.0
     )
     assert read[:3] == [10, 0, 1]
@@ -170,10 +171,10 @@ def test_long_messages_are_compared_in_parts_and_not_without_end() -> None:
 
     known = Candidate("fact", BIRTHDAY, 0.5, 0.9, BIRTHDAY)
     assert (
-        corrected_statements.find_corrected_statement(
+        corrected_statements.find_earlier_changes(
             said, [BIRTHDAY], lambda place: [known], compare, lambda *_: 1.0
         )
-        is None
+        == EarlierChanges()
     )
     assert 1 < len(asked) <= 16 and max(map(len, asked)) < 400
 
@@ -210,3 +211,37 @@ def test_words_take_the_place_of_others_only_if_both_readings_conflict() -> None
         reader.conflict = conflict
         heard = extract(said, before=(known,), told=reader).candidates
         assert [one.content for one in heard] == found
+
+
+OPERATION, DIED = "my old dog Trixie is nine", "so quiet with no claws on the lino"
+
+
+def ends(share: float = 0.95) -> PairComparison:
+    return PairComparison(dict.fromkeys(PAIRS, 0.0) | {"ended": share, "unrelated": 1 - share})
+
+
+def test_a_message_without_a_statement_ends_an_earlier_one() -> None:
+    (one,) = extract(DIED, before=(OPERATION,), told=told(DIED, OPERATION, ends())).candidates
+    assert (one.content, one.overrules) == (f"[{OPERATION}] {DIED}", OPERATION)
+    assert one.corrects and one.quote == DIED and "ends" in one.reasons
+
+
+def test_a_statement_takes_the_place_of_what_it_ends() -> None:
+    reader = told(DIED, OPERATION, ends())
+    reader.hears(DIED, statement(DIED, "quiet with no claws"), puts_right=0.9)
+    (one,) = extract(DIED, before=(OPERATION,), told=reader).candidates
+    assert (one.content, one.overrules) == ("quiet with no claws", OPERATION)
+
+
+@pytest.mark.parametrize(("share", "flags"), [(0.6, ()), (0.95, ("role",)), (0.95, ("pasted",))])
+def test_nothing_ends_without_a_sure_end_of_ones_own(share: float, flags: tuple[str, ...]) -> None:
+    reader = told(DIED, OPERATION, ends(share), flags=flags)
+    assert not extract(DIED, before=(OPERATION,), told=reader).candidates
+
+
+def test_a_message_ends_at_most_three_statements() -> None:
+    known = [Candidate("fact", f"Fact {number}", 0.5, 0.9, "Fact") for number in range(9)]
+    found = corrected_statements.find_earlier_changes(
+        "we called it off", ["Facts"], lambda place: known, lambda *_: ends(), lambda *_: 1.0
+    )
+    assert found.corrected is None and [one.known for one in found.ended] == known[:3]
