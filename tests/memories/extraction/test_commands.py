@@ -1,60 +1,92 @@
-"""Brief requests to forget: "forget coffee", 把车忘掉. Nothing goes before it was asked."""
+"""Orders to the memory: remember, forget, don't mention, don't store; and what only sounds so.
+
+Orders are absolute, so each test lists every sentence of its table that is read otherwise.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
-from memories.extraction.requests.commands import commands
-from tests.memories.extraction.bundled_reading import extract
-from tests.memories.extraction.readings import FakeReader
+from foundation.text import segment
+from memories.extraction.requests import commands
+from memories.extraction.types import Extraction
+from tests.memories.extraction.bundled_reading import contents, extract, only
+from tests.memories.extraction.readings import FakeReader, statement
+from tests.memories.extraction.scored import Row, missed, table
 
-# (message, what the request is about)
-BRIEF = [
-    ("forget coffee", "coffee"),
-    ("Please forget the house.", "the house"),
-    ("the thing about the bike, forget it", "the thing about the bike"),
-    ("no longer remember the allergy, the test was wrong", "the allergy"),
-    ("忘掉茶", "茶"),
-    ("忘掉茶。", "茶"),
-    ("把车忘掉", "车"),
-    ("我怕打针，这条忘掉", "我怕打针，这条"),
-    ("房租多少忘了吧", "房租多少"),
-]
-# fmt: off
-NO_REQUEST = [
-    "Don't forget", "I forgot", "I forgot coffee", "forget it", "Forget about it!",
-    "forget that",
-    "forget everything else", "I'll never forget", "I'll never forget the house", "forget me",
-    "did you forget coffee?", "We should forget the past", "Forget the past.", "forget to call",
-    "forget it i've found my glasses", "Forget the second paragraph",
-    "Forget the romance, just give me action", "He told me to forget the house",
-    "忘了带钥匙", "别忘了", "忘了说", "我忘了", "别忘了茶", "密码忘了",
-    "我把钥匙忘了", "忘记带伞了",
-    "忘记密码怎么办", "把他忘掉吧", "忘掉过去", "我想忘掉他", "早就忘掉", "他把我忘掉了",
-    "第三段删掉",
-    "忘掉烦恼", "我都忘掉", "忘记吃药", "这个忘了", "那首歌的名字我忘了",
-    "Forget the house and tell me which of these three flats near the station is the best one",
-]
-# fmt: on
+NONE = "(none)"
 
 
-@pytest.mark.parametrize(("message", "about"), BRIEF)
-def test_a_short_message_that_asks_to_forget_is_asked_about(message: str, about: str) -> None:
+def asked(message: str, *flags: str) -> Extraction:
+    """What is made of a message in which the reader hears nothing but these requests."""
     told = FakeReader()
-    told.hears(message)
-    (request,) = extract(message, told=told).forget
-    assert (request.about, request.quote, request.in_words) == (about, message, False)
+    told.hears(message, flags=flags)
+    return extract(message, told=told)
 
 
-@pytest.mark.parametrize("message", NO_REQUEST)
-def test_what_only_sounds_like_it_is_no_request(message: str) -> None:
-    told = FakeReader()
-    told.hears(message)
-    assert [one for one in extract(message, told=told).forget if one.about] == []
+def verb(row: Row) -> str:
+    found = commands.command(segment.simplified(row["message"]))
+    return found.verb if found else ""
+
+
+def remembered(row: Row) -> str:
+    found = asked(row["message"], "remember").candidates
+    return " | ".join(one.content for one in found if one.explicit)
+
+
+def forgotten(row: Row) -> str:
+    requests = asked(row["message"], "forget").forget
+    return " | ".join(one.about for one in requests) if requests else NONE
+
+
+def brief(row: Row) -> str:
+    requests = [one for one in asked(row["message"]).forget if one.about]
+    assert all(one.quote == row["message"] and not one.in_words for one in requests)
+    return " | ".join(one.about for one in requests)
+
+
+def mentioned(row: Row) -> str:
+    wish = commands.mention_wish(row["message"])
+    return row["message"][slice(*wish)] if wish else NONE
+
+
+def stored(row: Row) -> str:
+    return "no" if commands.asks_not_to_store(row["message"]) else "yes"
+
+
+def opened(row: Row) -> str:
+    seen = commands.without_openers(row["message"])
+    assert len(seen) == len(row["message"])
+    return seen.strip()
+
+
+@pytest.mark.parametrize(
+    ("subject", "result"),
+    [
+        ("remember", remembered),
+        ("no_remember", remembered),
+        ("no_remember", verb),
+        ("forget", forgotten),
+        ("brief", brief),
+        ("no_brief", brief),
+        ("mention", mentioned),
+        ("store", stored),
+        ("opener", opened),
+    ],
+)
+def test_an_order_is_obeyed_and_nothing_else_is_one(
+    subject: str, result: Callable[[Row], str]
+) -> None:
+    assert not missed(table("commands", subject), result)
+
+
+def test_forgetting_that_is_not_said_to_the_memory_is_no_request() -> None:
+    assert not [row for row in table("commands", "no_forget") if verb(row) == "forget"]
 
 
 def test_no_real_message_is_taken_for_a_brief_request() -> None:
@@ -68,6 +100,27 @@ def test_no_real_message_is_taken_for_a_brief_request() -> None:
     wrong = [
         row["text"]
         for row in rows
-        if asks.isdisjoint(row["flags"]) and any(one.brief for one in commands(row["text"]))
+        if asks.isdisjoint(row["flags"])
+        and any(one.brief for one in commands.commands(row["text"]))
     ]
     assert len(rows) > 5000 and wrong == []
+
+
+def test_forgot_to_tell_you_opens_what_is_learned() -> None:
+    for row in table("commands", "opener"):
+        if (said := row["expected"]) == row["message"]:
+            continue
+        told, seen = FakeReader(), commands.without_openers(row["message"])
+        told.hears(row["message"], flags=["forget"])
+        told.hears(seen, statement(seen, said))
+        found = extract(row["message"], told=told)
+        assert (only(found).content, only(found).quote, found.forget) == (said, said, ())
+
+
+def test_a_wish_not_to_mention_something_is_a_standing_preference() -> None:
+    for row in table("commands", "mention"):
+        if row["expected"] != NONE:
+            found = asked(row["message"], "forget", "dont_keep_topic", "dont_keep_before")
+            assert (found.forget, found.not_to_keep) == ((), False)
+            assert contents(found) == [row["expected"]]
+            assert only(found).kind == "preference"

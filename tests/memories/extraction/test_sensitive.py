@@ -4,99 +4,52 @@ from collections.abc import Callable
 
 import pytest
 
-from memories.extraction.masking import MARK_EN, MARK_ZH, screen
+from memories.extraction.masking import MARK_EN, MARK_ZH, ScreenedText, screen
 from memories.screening.secret_forms import is_card, is_chinese_identity, is_iban
+from tests.memories.extraction.bundled_reading import contents, extract
+from tests.memories.extraction.readings import FakeReader, statement
+from tests.memories.extraction.scored import Row, table
 
-# (text, the secret in it, its category)
-SECRETS = [
-    ("my password is hunter2", "hunter2", "password"),
-    ("Password: Tr0ub4dor&3", "Tr0ub4dor&3", "password"),
-    ("the wifi password at the cabin is blue horse nine", "blue horse nine", "password"),
-    ('our passphrase is "open the pod bay doors"', "open the pod bay doors", "password"),
-    ("S3cretSauce! is my password for the bank", "S3cretSauce!", "password"),
-    ("the alarm code is 4821", "4821", "password"),
-    ("my PIN is 9042 by the way", "9042", "password"),
-    ("postgres://app:p4ssw0rd@db.internal:5432/app", "p4ssw0rd", "password"),
-    ("我的密码是 qwe789!", "qwe789!", "password"),
-    ("密码：Abc@2026", "Abc@2026", "password"),
-    ("家里wifi密码改成了tiger2019", "tiger2019", "password"),
-    ("支付宝密码是“春暖花开”", "春暖花开", "password"),
-    ("验证码是 582913", "582913", "password"),
-    ("abc12345是我的邮箱密码", "abc12345", "password"),
-    ("use sk-proj-Zx81kQp0LmN4vR7tYb2WcD9e", "sk-proj-Zx81kQp0LmN4vR7tYb2WcD9e", "api_key"),
-    ("token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "ghp_a1B2c3D4e5F6g7H8i9J0", "api_key"),
-    ("AKIAQX7VJ5MZR8WKPDNT is the key", "AKIAIOSFODNN7EXAMPLE", "api_key"),
-    ("Authorization: Bearer abcdef123456ghijkl", "abcdef123456ghijkl", "api_key"),
-    ("my api key is 9f8e7d6c5b4a3210", "9f8e7d6c5b4a3210", "api_key"),
-    ("密钥是 a8f5f167f44f4964e6c998de", "a8f5f167f44f4964e6c998de", "api_key"),
-    ("card 4111 1111 1111 1111", "4111 1111 1111 1111", "card"),
-    ("５５５５５５５５５５５５４４４４", "５５５５５５５５５５５５４４４４", "card"),
-    ("卡号6222021234567890123", "6222021234567890123", "card"),
-    ("the CVV is 123", "123", "card"),
-    ("我的身份证号是11010519491231002X", "11010519491231002X", "identity_number"),
-    ("身份證號碼 440308199901101512", "440308199901101512", "identity_number"),
-    ("SSN 078-05-1120", "078-05-1120", "identity_number"),
-    ("my social security number is 219099999", "219099999", "identity_number"),
-    ("passport number X1234567", "X1234567", "identity_number"),
-    ("护照号是E12345678", "E12345678", "identity_number"),
-    ("pay to DE89 3704 0044 0532 0130 00", "DE89 3704 0044 0532 0130 00", "bank_account"),
-    ("my account number is 00123456789", "00123456789", "bank_account"),
-    ("银行账号：622202 1234 5678", "622202 1234 5678", "bank_account"),
-    ("at the keypad press B, 4, 9, 2 and wait", "B, 4, 9, 2", "password"),
-    ("the barrier: 7-3-0-5", "7-3-0-5", "password"),
-    ("for the gate it wants C4 then 5530", "C4 then 5530", "password"),
-    ("kenwort? no: Passwort: Regen#81", "Regen#81", "password"),
-    ("my Emirates ID is 784199012345678", "784199012345678", "identity_number"),
-    ("my UTR: 73518 20946", "73518 20946", "identity_number"),
-    (
-        "wallet words: river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove",
-        "river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove",
-        "api_key",
-    ),
-]
-
-HARMLESS = [
-    "I forgot my password again",
-    "my password is too long",
-    "the password is wrong",
-    "How do I reset my password?",
-    "a good password is hard to remember",
-    "密码学很有意思",
-    "我的密码是什么",
-    "我忘了密码",
-    "order 12345678901234567 shipped",
-    "-----BEGIN CERTIFICATE-----\nMIIDXTCCAkWgAwIBAgIJAL\n-----END CERTIFICATE-----",
-    "the fingerprint is SHA256:uNiVztksCsDhcc0u9e8BgrJX",
-    "call me at 415-555-0134",
-    "my phone is 13812345678",
-    "born 1990-05-17",
-    "commit 9fceb02d0ae598e95dc970b74767f19372d6",
-    "the key is to practise every day",
-    "tokens are expensive",
-    "the mountain pass is closed",
-    "room 4821 on the third floor",
-    "我每天跑10000步",
-    "https://example.org/articles/2026/how-to-bake-sourdough-bread-at-home",
+# (message, its category, what is kept beside the secret)
+KEPT = [
+    ("支付密码是 739 105，另外我对虾过敏", "password", "对虾过敏"),
+    ("身份证号是512501197203035172，我在泸州开茶馆", "identity_number", "泸州"),
+    ("卡号6222021234567890128，我下周一去三亚出差", "card", "三亚"),
+    ("我家门锁密码四六零九二七，养了一只柯基", "password", "柯基"),
+    ("我住在丰台区方庄芳古园二区7号楼4单元501室，养了两只猫", "address", "猫"),
 ]
 
 
-@pytest.mark.parametrize(("text", "secret", "category"), SECRETS)
-def test_a_secret_is_blanked_and_its_kind_reported(text: str, secret: str, category: str) -> None:
-    screened = screen(text)
+def _is_missed(row: Row) -> bool:
+    screened, extracted = screen(row["text"]), extract(row["text"])
+    named = {refused.category for refused in screened.refused}
+    masked = MARK_EN in screened.text or MARK_ZH in screened.text
+    kept = _bare(repr((screened, extracted.candidates, extracted.forget)))
+    is_found = masked and named and extracted.refused and row["category"] in (*named, "")
+    return not is_found or _bare(row["secret"]) in kept
 
-    assert secret not in screened.text
-    assert MARK_EN in screened.text or MARK_ZH in screened.text
-    assert category in {refused.category for refused in screened.refused}
-    assert all(secret not in repr(refused) for refused in screened.refused)
+
+def _bare(text: str) -> str:
+    return text.replace(" ", "").replace("-", "")
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_what_only_looks_like_a_secret_stays(text: str) -> None:
-    screened = screen(text)
+def test_every_secret_is_blanked_and_its_kind_reported() -> None:
+    assert not [row for row in table("secrets", "secret") if _is_missed(row)]
 
-    assert screened.text == text
-    assert screened.refused == ()
-    assert not screened.drop
+
+def test_what_only_looks_like_a_secret_stays() -> None:
+    texts = [row["text"].replace("\\n", "\n") for row in table("secrets", "harmless")]
+    assert not [text for text in texts if screen(text) != ScreenedText(text, (), drop=False)]
+
+
+def test_the_statement_beside_a_secret_is_kept() -> None:
+    for message, category, kept in KEPT:
+        told = FakeReader()
+        told.hears(message, statement(message, message))
+        found = extract(message, told=told)
+
+        assert [refused.category for refused in found.refused] == [category], message
+        assert any(kept in content for content in contents(found)), message
 
 
 def test_a_text_that_only_holds_a_secret_is_dropped() -> None:
@@ -189,20 +142,3 @@ def test_a_good_statement_stays_beside_its_secret(text: str) -> None:
 
     assert not screened.drop
     assert MARK_EN in screened.text or MARK_ZH in screened.text
-
-
-@pytest.mark.parametrize(
-    ("text", "secret"),
-    [
-        ("Passport number for the trip: K7654321X, name Ida Holm", "K7654321X"),
-        ("login for the shop: user ida22, pass Green$owl7", "Green$owl7"),
-        ("My work password? it's the cat plus a year, so Misha1999", "Misha1999"),
-        ("the guest network is HOME and the password there is moonlight42", "moonlight42"),
-        ("我個微信密碼係banana3051", "banana3051"),
-    ],
-)
-def test_secrets_told_in_passing_are_found(text: str, secret: str) -> None:
-    screened = screen(text)
-
-    assert secret not in screened.text
-    assert screened.refused
