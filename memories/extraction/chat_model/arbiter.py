@@ -93,15 +93,13 @@ class ModelArbiter:
             language=segment.language(candidate.content),
         )
         try:
-            return named, self._asker.ask(prompt, read=_verdict)
+            return named, self._asker.ask(
+                prompt, read=lambda answer: model_calls.fields(answer, name="verdict")
+            )
         except TooLong:
             if len(offered) == 1:
                 raise
             return self._answer(candidate, offered[: len(offered) // 2])
-
-
-def _verdict(answer: str) -> dict[str, Any]:
-    return model_calls.fields(answer, name="verdict")
 
 
 def _material(candidate: Candidate, named: dict[str, KnownMemory]) -> dict[str, Any]:
@@ -138,8 +136,10 @@ def _checked(
     finding = restrict_finding(candidate, target, Finding(verdict, "model"))
     if finding.verdict in _CHANGES and are_strangers(candidate, target):
         finding = Finding(None, "unrelated")
-    elif finding.verdict in _CHANGES and _is_doubtful(candidate, target):
-        finding = CONTRADICTS
+    elif finding.verdict in _CHANGES and not (candidate.corrects or candidate.explicit):
+        # The person decides if they wrote the memory, or if the confidence is low.
+        is_doubtful = target.origin == "user" or candidate.confidence < SURE_ENOUGH
+        finding = CONTRADICTS if is_doubtful else finding
     if finding.verdict is None:
         return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", finding.reason))
     if text and not is_grounded(text, [target.content, candidate.content]):
@@ -147,15 +147,6 @@ def _checked(
     decision = decision_on(candidate, target, finding, merged=masking.screen(text).text)
     joined = ("joined",) if decision.verdict is Verdict.MERGE and not text else ()
     return replace(decision, reasons=tuple(dict.fromkeys(("model", *decision.reasons, *joined))))
-
-
-def _is_doubtful(candidate: Candidate, target: KnownMemory) -> bool:
-    """Return whether the person must decide, because they wrote the memory or confidence is low.
-
-    A correction or an explicit request to remember needs no decision.
-    """
-    unsure = target.origin == "user" or candidate.confidence < SURE_ENOUGH
-    return unsure and not (candidate.corrects or candidate.explicit)
 
 
 _KEPT = 0.6  # share of each memory's words that the joined text must contain

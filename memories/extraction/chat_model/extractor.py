@@ -62,15 +62,12 @@ class ModelExtractor:
         ruled = self._rules.extract(turn)
         found = [] if ruled.not_to_keep else self._candidates_in(turn, ruled=ruled)
         if turn.user.speaker and turn.assistant.speaker:
-            found += self._candidates_in(_from_other_side(turn), role="assistant")
-        kept = masking.without_repeats(
-            _with_orders(
-                [_with_reader_marks(candidate, ruled.candidates) for candidate in found],
-                ruled.candidates,
-            ),
-            block=turn.known_block,
-            most=prompts.MOST_CANDIDATES,
-        )
+            other = TurnText(turn.assistant, turn.user, known_block=turn.known_block)
+            found += self._candidates_in(other, role="assistant")
+        found = [_with_reader_marks(candidate, ruled.candidates) for candidate in found]
+        orders = [one for one in ruled.candidates if one.explicit]
+        found += [one for one in orders if not any(_same_span(one, other) for other in found)]
+        kept = masking.without_repeats(found, block=turn.known_block, most=prompts.MOST_CANDIDATES)
         redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
         refused = tuple(replace(report, redacted=redacted) for report in ruled.refused)
         return replace(ruled, candidates=tuple(kept), refused=refused)
@@ -90,7 +87,9 @@ class ModelExtractor:
             return []
         spoken = ProofTexts.of(turn, own)
         language = segment.language(own.readable)
-        around = _context(turn) | {"spans": _spans(ruled, role=role)}
+        quotes = (one.quote for one in ruled.candidates if one.quoted_role == role)
+        hints = list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
+        around = _context(turn) | {"spans": hints}
         return self._proposed(own.readable, around, spoken, language=language, size=_PIECE)
 
     def _proposed(
@@ -128,12 +127,6 @@ def _memories(spoken: ProofTexts, answer: str) -> model_calls.UsableItems[Candid
     return model_calls.UsableItems(found, read.dropped + len(read.items) - len(found))
 
 
-def _spans(ruled: Extraction, *, role: str) -> list[str]:
-    """Return the quotes of the bundled extractor's candidates, as hints for the chat model."""
-    quotes = (candidate.quote for candidate in ruled.candidates if candidate.quoted_role == role)
-    return list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
-
-
 def _context(turn: TurnText) -> dict[str, Any]:
     """Return the context of the message for the prompt, shortened and with secrets masked."""
     return {
@@ -147,23 +140,6 @@ def _context(turn: TurnText) -> dict[str, Any]:
 
 def _shown(text: str) -> str:
     return tokens.truncate(masking.masked_by_reading(text), limit=_CONTEXT)
-
-
-def _from_other_side(turn: TurnText) -> TurnText:
-    """Return a turn between two named people with their two messages swapped."""
-    return replace(turn, user=turn.assistant, assistant=turn.user, before=(), before_assistant="")
-
-
-def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
-    """Add the candidates that the person asked to save and the chat model overlooked."""
-    return [
-        *found,
-        *(
-            order
-            for order in ruled
-            if order.explicit and not any(_same_span(order, candidate) for candidate in found)
-        ),
-    ]
 
 
 def _with_reader_marks(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
@@ -288,8 +264,11 @@ def _joint_candidate(item: Mapping[str, Any], turns: Sequence[JointTurn]) -> Joi
     if len(meant) < 2 or not any(turn.is_new for turn in meant):
         return None
     content = model_calls.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
-    if not _is_grounded(content, meant) or _is_said_by_one_turn(content, meant):
+    if not _is_grounded(content, meant):
         return None
+    words = set(segment.terms(content))
+    if any(words <= set(segment.terms(_quotable(turn).readable)) for turn in meant):
+        return None  # a single turn says it
     last = meant[-1]
     own = _quotable(last)
     quotation = own.nearest(content) or own.find(own.said.text.strip()[:200])
@@ -333,9 +312,3 @@ def _days(meant: Sequence[JointTurn]) -> str:
     ]
     years = [turn.text.user.spoken_at.year for turn in meant]
     return "\n".join(map(str, [*days, *years]))
-
-
-def _is_said_by_one_turn(content: str, meant: Sequence[JointTurn]) -> bool:
-    """Return whether a single turn contains all words of `content`."""
-    words = set(segment.terms(content))
-    return any(words <= set(segment.terms(_quotable(turn).readable)) for turn in meant)

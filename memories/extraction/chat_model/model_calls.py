@@ -140,16 +140,15 @@ def items(
     means that the model found nothing.
     """
     found = _list_of(answer, name, most=most)
-    kept = [item for item in found if _has_shape(item, shape)]
+    kept = [
+        item
+        for item in found
+        if isinstance(item, dict)
+        and all(isinstance(item.get(field), kind) for field, kind in shape.items())
+    ]
     if found and not kept:
         raise UnreadableAnswer
     return UsableItems(kept[:most], dropped=len(found) - len(kept))
-
-
-def _has_shape(item: object, shape: Mapping[str, type]) -> bool:
-    return isinstance(item, dict) and all(
-        isinstance(item.get(name), kind) for name, kind in shape.items()
-    )
 
 
 def _list_of(answer: str, name: str, *, most: int) -> list[Any]:

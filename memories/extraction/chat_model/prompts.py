@@ -48,7 +48,14 @@ def extraction(material: Mapping[str, Any], *, language: str) -> Prompt:
 
 
 def arbitration(material: Mapping[str, Any], *, ids: Sequence[str], language: str) -> Prompt:
-    return _prompt("arbitrate", language, material, schema=_arbitration_schema(ids), most=500)
+    schema = _object(
+        {
+            "verdict": {"type": "string", "enum": list(VERDICTS)},
+            "id": {"type": ["string", "null"], "enum": [*ids, None]},
+            "content": {"type": ["string", "null"], "maxLength": LONGEST_CONTENT},
+        }
+    )
+    return _prompt("arbitrate", language, material, schema=schema, most=500)
 
 
 def summary(material: Mapping[str, Any], *, language: str, max_tokens: int) -> Prompt:
@@ -56,7 +63,10 @@ def summary(material: Mapping[str, Any], *, language: str, max_tokens: int) -> P
 
 
 def consolidation(material: Mapping[str, Any], *, ids: Sequence[str], language: str) -> Prompt:
-    return _prompt("consolidate", language, material, schema=_consolidation_schema(ids), most=1200)
+    given = {"type": "string", "enum": list(ids)}
+    inputs = {"type": "array", "minItems": 2, "maxItems": len(ids), "items": given}
+    schema = _list("joined", _object({"content": _CONTENT, "from": inputs}), most=3)
+    return _prompt("consolidate", language, material, schema=schema, most=1200)
 
 
 def joint_reading(material: Mapping[str, Any], *, language: str) -> Prompt:
@@ -64,7 +74,10 @@ def joint_reading(material: Mapping[str, Any], *, language: str) -> Prompt:
 
 
 def phrasing(material: Mapping[str, Any], *, ids: Sequence[str], language: str) -> Prompt:
-    return _prompt("phrase", language, material, schema=_phrasing_schema(ids), most=1500)
+    phrase = {"type": "string", "maxLength": LONGEST_PHRASE}
+    given = {"type": "string", "enum": list(ids)}
+    schema = _list("phrases", _object({"id": given, "phrase": phrase}), most=len(ids))
+    return _prompt("phrase", language, material, schema=schema, most=1500)
 
 
 def _prompt(
@@ -131,25 +144,3 @@ _JOINT_SCHEMA = _list(
     "over_turns", _object({"turns": _TURNS, "content": _CONTENT, **_JUDGED}), most=MOST_CANDIDATES
 )
 _SUMMARY_SCHEMA = _object({"summary": {"type": "string", "maxLength": 6000}})
-
-
-def _arbitration_schema(ids: Sequence[str]) -> dict[str, Any]:
-    return _object(
-        {
-            "verdict": {"type": "string", "enum": list(VERDICTS)},
-            "id": {"type": ["string", "null"], "enum": [*ids, None]},
-            "content": {"type": ["string", "null"], "maxLength": LONGEST_CONTENT},
-        }
-    )
-
-
-def _consolidation_schema(ids: Sequence[str]) -> dict[str, Any]:
-    given = {"type": "string", "enum": list(ids)}
-    inputs = {"type": "array", "minItems": 2, "maxItems": len(ids), "items": given}
-    return _list("joined", _object({"content": _CONTENT, "from": inputs}), most=3)
-
-
-def _phrasing_schema(ids: Sequence[str]) -> dict[str, Any]:
-    phrase = {"type": "string", "maxLength": LONGEST_PHRASE}
-    given = {"type": "string", "enum": list(ids)}
-    return _list("phrases", _object({"id": given, "phrase": phrase}), most=len(ids))

@@ -69,18 +69,28 @@ def prove_candidate(item: Mapping[str, Any], spoken: ProofTexts) -> Candidate | 
         return None
     kind = model_calls.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
     day = _day(item.get("date"), quotation, spoken=spoken)
-    if not is_supported(screened.text, known=_known(quotation, day, spoken)):
+    days = [*days_named(quotation.text, spoken_at=spoken.at), *([day] if day else [])]
+    dates = "\n".join(f"{named.isoformat()} {named.month} {named.day}" for named in days)
+    if not is_supported(screened.text, known=f"{spoken.said}\n{dates}\n{spoken.at.year}"):
         return None
+    confidence = model_calls.share(item.get("confidence"), default=0.7)
+    if role == "assistant":
+        confidence -= _ACCEPTED
+    words = model_calls.words(item.get("tags"), most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
+    topics = dict.fromkeys(topic for word in words if (topic := topic_named(word)))
+    data = data_of(quotation.text, spoken_at=spoken.at, language=language_of(quotation.text))
+    if day and data.keys().isdisjoint(("date", "since", "until")):
+        data["date"] = day.isoformat()
     return Candidate(
         kind=kind,
         content=screened.text,
         importance=model_calls.share(item.get("importance"), default=0.5),
-        confidence=_confidence(item, role=role),
+        confidence=round(max(0.0, confidence), 2),
         quote=quotation.text,
         quote_start=quotation.start,
         quoted_role=role,
-        tags=_tags(item.get("tags"), language=spoken.language),
-        data=_data(quotation, day, spoken),
+        tags=tuple(tag_of(topic, language=spoken.language) for topic in topics),
+        data=data,
         occurred_at=spoken.own.said.start_of(day) if kind == "event" else None,
         corrects=item.get("corrects") is True,
         reasons=("model", *(("accepted",) if role != spoken.own.role else ())),
@@ -106,13 +116,6 @@ def _traced(quote: str, spoken: ProofTexts) -> tuple[Quotation, str] | None:
     return None
 
 
-def _known(quotation: Quotation, day: date | None, spoken: ProofTexts) -> str:
-    """Return, as one string, all text from which a statement may take its numbers and names."""
-    days = [*days_named(quotation.text, spoken_at=spoken.at), *([day] if day else [])]
-    dates = "\n".join(f"{named.isoformat()} {named.month} {named.day}" for named in days)
-    return f"{spoken.said}\n{dates}\n{spoken.at.year}"
-
-
 def _in_their_language(content: str, quotation: Quotation, spoken: ProofTexts) -> str:
     """Return the statement if it is in the person's language, otherwise the quotation.
 
@@ -135,28 +138,6 @@ def _day(value: object, quotation: Quotation, *, spoken: ProofTexts) -> date | N
     except ValueError:
         return None
     return claimed if claimed.year in _YEARS and str(claimed.year) in spoken.said else None
-
-
-def _confidence(item: Mapping[str, Any], *, role: str) -> float:
-    confidence = model_calls.share(item.get("confidence"), default=0.7)
-    if role == "assistant":
-        confidence -= _ACCEPTED
-    return round(max(0.0, confidence), 2)
-
-
-def _tags(value: object, *, language: str) -> tuple[str, ...]:
-    """Return the tags for the topics that the model named; other words are dropped."""
-    words = model_calls.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
-    topics = dict.fromkeys(topic for word in words if (topic := topic_named(word)))
-    return tuple(tag_of(topic, language=language) for topic in topics)
-
-
-def _data(quotation: Quotation, day: date | None, spoken: ProofTexts) -> dict[str, Any]:
-    """Return the dates, amounts and names in the quotation, and `day` if there is no other date."""
-    language = language_of(quotation.text)
-    data = data_of(quotation.text, spoken_at=spoken.at, language=language)
-    dated = not data.keys().isdisjoint(("date", "since", "until"))
-    return data if dated or day is None else {**data, "date": day.isoformat()}
 
 
 _OMITTED = " […] "
@@ -274,15 +255,12 @@ _P = compiled("support")
 def is_supported(content: str, *, known: str) -> bool:
     """Return whether all numbers and names, and at least one word, of `content` are in `known`."""
     said = segment.normalise(known).casefold()
+    names = _chinese_names if language_of(content) == "zh" else _english_names
     return (
         figures(content) <= figures(known) | _spelled(known)
         and not set(segment.terms(content)).isdisjoint(segment.terms(known))
-        and all(segment.normalise(name).casefold() in said for name in _names(content))
+        and all(segment.normalise(name).casefold() in said for name in names(content))
     )
-
-
-def _names(content: str) -> Iterator[str]:
-    return _chinese_names(content) if language_of(content) == "zh" else _english_names(content)
 
 
 def _english_names(content: str) -> Iterator[str]:
