@@ -39,8 +39,6 @@ _PATIENCE = 0.2  # seconds without a piece before the loop checks for a stop req
 
 
 class End(Enum):
-    """The reason why an answer ended."""
-
     WHOLE = "whole"
     # Stopped on request, or cut at the maximum length. The shown part is kept as complete.
     STOPPED = "stopped"

@@ -260,7 +260,6 @@ def _waits_for_review(query: PreparedQuery, *, user: User) -> bool:
 
 
 def _own_names(text: str, *, user: User) -> dict[str, str]:
-    """Return the ids and the texts of the memories that state the user's name."""
     named = {
         one.public_id: one.content
         for one in portrait.portrait_memories(user)

@@ -132,8 +132,6 @@ class KeptThread(_Thread[Conversation, Message]):
 
 @dataclass
 class TemporaryThread(_Thread[TemporaryConversation, TemporaryMessage]):
-    """A temporary chat with the person's newest message."""
-
     is_accounted: ClassVar[bool] = False
 
     def _record(self, prepared: Prepared, reply: MessageInput) -> None:

@@ -22,8 +22,6 @@ LONGEST_QUOTE = 200
 
 
 class Intent(Enum):
-    """The intent of a message to the demo assistant."""
-
     NEVER_MIND = "never mind"
     FORGET = "forget"
     REMIND = "remind"

@@ -69,7 +69,6 @@ class Bubble:
 
     @property
     def html(self) -> SafeString:
-        """Return the Markdown text of an answer as HTML."""
         return as_html(self.text)
 
     @property

@@ -224,8 +224,6 @@ def show_in_transaction(
 
 
 class MessageForm(ServiceForm):
-    """The form for the text of a new or edited message."""
-
     text = forms.CharField(
         strip=False, error_messages={"required": _("Write something first.")}, widget=forms.Textarea
     )
@@ -248,8 +246,6 @@ class MessageForm(ServiceForm):
 
 
 class TitleForm(ServiceForm):
-    """The form for the title of a conversation."""
-
     title = forms.CharField(
         label=_("Name"),
         max_length=Conversation._meta.get_field("title").max_length,
@@ -259,8 +255,6 @@ class TitleForm(ServiceForm):
 
 
 class RatingForm(forms.Form):
-    """The form for rating an answer: thumbs up, thumbs down or none, and an optional reason."""
-
     comment = forms.CharField(required=False, max_length=2_000)
 
     rating = forms.ChoiceField(

@@ -136,7 +136,6 @@ def message_dialog(message: Message, found: Consequences) -> dict[str, Any]:
 
 
 def edit_dialog(edits: EditableMessage, *, user: User) -> dict[str, Any]:
-    """Return texts that describe what an edit deletes and what is kept."""
     words = ngettext(
         "%(n)d message after it", "%(n)d messages after it, beginning with its answer", edits.later
     )

@@ -232,8 +232,6 @@ def _asking_to_forget(user: User, turns: Iterable[Turn], *, learning: Collection
 
 @dataclass(frozen=True)
 class UsedMemory:
-    """A memory that was used in an answer, with the reason in words."""
-
     memory: Memory
     why: str
     source: Source | None

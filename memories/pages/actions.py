@@ -162,7 +162,6 @@ def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpR
 @require_POST
 @personal_page
 def memory_bulk(request: HttpRequest) -> HttpResponse:
-    """Apply one action to all selected memories."""
     ids, action = request.POST.getlist("ids"), request.POST.get("do", "")
     back = next_address(request, default=reverse("memory_list"))
     if not ids:
@@ -304,7 +303,6 @@ def bin_empty(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def project_forget(request: HttpRequest, key: str) -> HttpResponse:
-    """Forget a project with all its memories."""
     with own_transaction(request):
         project = projects.find(user=person(request), key=key)
         if request.method != "POST":

@@ -145,7 +145,6 @@ def memory_file_take_back(request: HttpRequest, file_id: int) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_note_add(request: HttpRequest) -> HttpResponse:
-    """Append a line to today's note."""
     try:
         with own_transaction(request):
             note = daily_notes.append(request.POST.get("text", ""), user=person(request)).note
@@ -309,8 +308,6 @@ class FileText(ServiceForm):
 
 
 class NewFile(FileText):
-    """The form for creating a note, with its path."""
-
     path = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=grammar.LONGEST,
@@ -331,8 +328,6 @@ class NewFile(FileText):
 
 
 class NoteLine(forms.Form):
-    """The form for appending a line to today's note."""
-
     text = forms.CharField(
         label=gettext_lazy("A line for today’s note"),
         max_length=settings.MAX_MEMORY_CHARS,

@@ -264,8 +264,6 @@ OWN_KINDS = [(value, words) for value, words in KIND_CHOICES if value not in OF_
 
 
 class MemoryForm(ServiceForm):
-    """The form fields for the text, kind, tags and end date of a memory."""
-
     content = forms.CharField(
         label=gettext_lazy("What should be remembered?"),
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
@@ -305,8 +303,6 @@ class MemoryForm(ServiceForm):
 
 
 class EditForm(MemoryForm):
-    """The form for changing the text, kind, tags or end date of a memory."""
-
     # The number of the version that was shown, used to detect a change made in another tab.
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 

@@ -245,7 +245,6 @@ class _Match(NamedTuple):
     spelled: Sequence[str] = ()
 
     def why(self, asked: str) -> str:
-        """Return words that explain why the memory was found."""
         if self.spelled:
             return reason_words.same_words(self.spelled)
         if self.ranked is None:

@@ -89,7 +89,6 @@ class Row:
 
     @property
     def origin(self) -> str:
-        """Return words that describe where the memory comes from."""
         if self.conversation:
             return _("from a conversation")
         if self.source and self.source.comment in rederivation.KEPT_COMMENTS:
@@ -285,7 +284,6 @@ def render_changed_rows(
 
 
 def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
-    """Return the items of the menu on a memory's page."""
     page = reverse("memory_page", args=[memory.public_id])
     forget = _forget(memory, back=page) | {"help": _("erased with everything derived from it")}
     if memory.deleted_at is not None:

@@ -229,7 +229,6 @@ class Likeness:
 
     @property
     def why(self) -> str:
-        """Return words that explain why the episode was recalled."""
         text = "\n".join(self.texts)
         return reason_words.why_alike(self.similarity or 0.0, asked=self.asked, text=text)
 

@@ -137,7 +137,6 @@ def receipt_moment(moment: datetime) -> str:
 
 @register.filter
 def confidence_in_words(confidence: float) -> str:
-    """Return the confidence in words."""
     if confidence >= 0.85:
         return _("I’m sure about this.")
     if confidence >= 0.6:

@@ -55,7 +55,6 @@ def set_language(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
-    """Store the theme in a cookie, and in the settings if the person is signed in."""
     theme = request.POST.get("theme", "")
     response = redirect(next_address(request, default="/"))
     if theme not in Theme.values:
