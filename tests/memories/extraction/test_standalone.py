@@ -31,28 +31,31 @@ def fragment(alice: User) -> Memory:
     return make_memory(alice, "15 colonies", tags=["home"], origin=Origin.EXTRACTED)
 
 
-def groups(user: User) -> dict[str, list[str]]:
+def phrases_by_group(user: User) -> dict[str, list[str]]:
     return {one.key: [phrase.text for phrase in one.phrases] for one in portrait_of(user)}
 
 
 @pytest.mark.usefixtures("fragment")
 def test_the_portrait_puts_fragments_last(alice: User) -> None:
-    assert list(groups(alice).items()) == [("home", ["Keeps bees"]), ("fragments", ["15 colonies"])]
+    assert list(phrases_by_group(alice).items()) == [
+        ("home", ["Keeps bees"]),
+        ("fragments", ["15 colonies"]),
+    ]
     lines = list(lines_of(portrait_of(alice)))
     assert lines.index("- 15 colonies") > lines.index("## Said in passing")
 
 
 def test_whose_a_statement_is_comes_from_its_reasons(alice: User) -> None:
     memory = make_memory(alice, "works in Leeds", origin=Origin.EXTRACTED)
-    assert list(groups(alice)) == ["more"]
+    assert list(phrases_by_group(alice)) == ["more"]
     MemoryVersion.objects.filter(memory=memory).update(reason="related.lasting, model")
-    assert list(groups(alice)) == ["fragments"]
+    assert list(phrases_by_group(alice)) == ["fragments"]
 
 
 def test_what_the_user_wrote_stands_as_written(alice: User, fragment: Memory) -> None:
     fragment.origin = Origin.USER
     fragment.save(update_fields=["origin"])
-    assert "fragments" not in groups(alice)
+    assert "fragments" not in phrases_by_group(alice)
 
 
 @pytest.mark.usefixtures("fragment")
