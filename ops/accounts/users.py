@@ -393,17 +393,27 @@ def check_not_last_owner(user: User) -> None:
 
     Call it before the person is forgotten, demoted or deactivated, in the same transaction.
     """
-    if is_last_owner(user):
-        raise Conflict("This is the last owner. Make someone else an owner first.")
+    lock_person(user)
+    _refuse_last_owner(user)
 
 
 def is_last_owner(user: User) -> bool:
-    """Take the person's lock, and return whether they are the only active owner.
+    """Take the person's lock, and return whether they are the only active owner."""
+    lock_person(user)
+    return _is_last_owner(user)
+
+
+def _refuse_last_owner(user: User) -> None:
+    if _is_last_owner(user):
+        raise Conflict("This is the last owner. Make someone else an owner first.")
+
+
+def _is_last_owner(user: User) -> bool:
+    """Return whether this person is the only active owner. Requires the person's lock.
 
     The rows of all owners are locked, so that the last two owners can't lose the role at the same
     time.
     """
-    lock_person(user)
     if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
         return False
     with read_all_rows():
@@ -418,8 +428,12 @@ def give_role(user: User, role: Role) -> None:
     access such a person. Raise `Conflict` if no other owner would be left.
     """
     lock_person(user)
+    _change_role(user, role)
+
+
+def _change_role(user: User, role: Role) -> None:
     if role is not Role.OWNER:
-        check_not_last_owner(user)
+        _refuse_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
         raise Invalid("A user with an external id can’t be staff. Register a separate login.")
     assign_role(user, role)
@@ -431,8 +445,8 @@ def hand_over_ownership(*, user: User, to: User) -> None:
     """Make `to` an owner and `user` a member. Raise the same errors as `give_role`."""
     for person in sorted((user, to), key=lambda person: person.pk):
         lock_person(person)
-    give_role(to, Role.OWNER)
-    give_role(user, Role.MEMBER)
+    _change_role(to, Role.OWNER)
+    _change_role(user, Role.MEMBER)
 
 
 def assign_role(user: User, role: Role) -> None:
