@@ -1,6 +1,6 @@
 """Train the two layers that find which earlier statement a message puts right, and export them.
 
-    .venv-train/bin/python -m training.pair_layers [--epochs 4] [--hold-out 0] [--folder FOLDER]
+    .venv-train/bin/python -m training.pair_layers [--epochs 8] [--hold-out 0] [--folder FOLDER]
 
 The encoder of the folder stays as it is. Its states after the ninth layer are computed once for
 each pair; two copies of its last layers are then trained on them, with a head for the relation and
@@ -8,7 +8,7 @@ one that marks the wrong words of the statement and the right words of the messa
 network is fitted that says from a message alone whether it puts anything right. Rows: `data/links`
 (conversations; of long ones, three in ten of the unrelated pairs), the pairs of `data/pairs` about
 corrections, and every eighth of the other pairs. With `--hold-out N`, one voice in five is held
-out, and figures about it are printed. Four epochs take a quarter of an hour on two processor cores.
+out, and figures about it are printed. Eight epochs take a quarter of an hour on two cores.
 """
 
 import argparse
@@ -48,7 +48,7 @@ CORRECTIONS = ("en_pairs14", "zh_pairs14")
 CHANGES = ("newer", "contradicts", "ended")  # relations of a message that puts something right
 CONFLICTS = [PAIRS.index(name) for name in CHANGES]
 _WORD = re.compile(r"[A-Za-zÀ-ÿ']+|\d+|[^\s]")
-_TOKENS = 3000  # of a step
+_TOKENS = 1500  # of a step
 _LONG, _DRAWN = 11, 0.3  # messages of a long conversation; share of its unrelated pairs
 _FOLDS = 5
 _UNITS, _GATE_EPOCHS = 32, 4  # of the network that reads a message alone
@@ -92,7 +92,7 @@ class PairLayersModel(nn.Module):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--hold-out", type=int, help="the number of the fifth that is held out")
     parser.add_argument("--folder", type=Path, default=Path(".training/reader"))
     parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
