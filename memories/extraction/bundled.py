@@ -233,8 +233,9 @@ class BundledExtractor:
     def _corrected(
         self, turn: TurnText, message: HeardMessage
     ) -> tuple[list[Candidate], Correction | None, EarlierChanges]:
-        """Return the candidates that correct an earlier message, the correction if its words are
-        clear, and the earlier statements that the message's own statements overrule.
+        """Return what a message changes in earlier ones: candidates, and the correction they follow.
+
+        The third result holds the earlier statements that the message overrules or ends.
         """
         near = [one.text for one in self._earlier(turn)[0]]
         found = correction(turn.user.text, near) or new_amount(turn.user.text, near)

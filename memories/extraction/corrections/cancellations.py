@@ -1,4 +1,4 @@
-"""Recognise that an earlier plan is off, or that an earlier statement is wrong.
+"""Find messages that cancel an earlier plan or take back an earlier statement.
 
 "Scrap that gig, it's cancelled" ends the memory of the plan that it names. A sentence that names no
 plan, such as 「那个取消了」 ("that one is cancelled"), means the only plan of the latest message

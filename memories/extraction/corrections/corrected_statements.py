@@ -78,7 +78,7 @@ class EndedStatement:
 
 @dataclass(frozen=True)
 class EarlierChanges:
-    """What a message changes in earlier statements."""
+    """The earlier statements that a message corrects or ends."""
 
     corrected: CorrectedStatement | None = None
     ended: tuple[EndedStatement, ...] = ()
@@ -107,7 +107,10 @@ def find_earlier_changes(
         compared = compare(known.content, part)
         share, over = compared.replaces, compared.relations["ended"]
         if over > share and share + over >= max(ENDED, ended.get(known.content, (0.0,))[0]):
-            ended[known.content] = share + over, EndedStatement(known, start, part.strip())
+            words = part.strip()
+            if COVER not in words and SECRET not in words:
+                found_end = EndedStatement(known, start + part.index(words), words)
+                ended[known.content] = share + over, found_end
         if share < likeliest:
             continue
         found = _corrected(place, earlier, known, compared, covered, start, conflict)
@@ -166,8 +169,7 @@ def with_changes(
         if any(one.overrules == known.content for one in found):
             continue
         for place, one in enumerate(found):
-            is_of_words = ended.start <= one.quote_start < end
-            if is_of_words and not one.overrules and one.owner == known.owner:
+            if _may_overrule(one, known, ended.start, end):
                 found[place] = replace(one, corrects=True, overrules=known.content)
                 break
         else:
@@ -175,14 +177,18 @@ def with_changes(
     return found
 
 
+def _may_overrule(candidate: Candidate, known: Candidate, start: int, end: int) -> bool:
+    """Return whether a candidate is quoted from `start:end`, with the same owner as `known`."""
+    is_quoted = start <= candidate.quote_start < end
+    return is_quoted and not candidate.overrules and candidate.owner == known.owner
+
+
 def _overrules(
     candidate: Candidate, found: CorrectedStatement, conflict: Callable[[str, str], float]
 ) -> bool:
     known = found.known.content
     return (
-        found.start <= candidate.quote_start < found.end
-        and not candidate.overrules
-        and candidate.owner == found.known.owner
+        _may_overrule(candidate, found.known, found.start, found.end)
         and not _denies_only_home(candidate.content, known)
         and conflict(known, candidate.content) >= _CONFLICT
     )

@@ -5,6 +5,7 @@ import pytest
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.corrections import corrected_statements
 from memories.extraction.corrections.corrected_statements import EarlierChanges
+from memories.extraction.masking import COVER, SECRET
 from memories.extraction.types import CORRECTABLE, FARTHEST, Candidate, TurnText
 from memories.reader.pair_layers import PairComparison
 from memories.reader.statements import PAIRS
@@ -245,3 +246,19 @@ def test_a_message_ends_at_most_three_statements() -> None:
         "we called it off", ["Facts"], lambda place: known, lambda *_: ends(), lambda *_: 1.0
     )
     assert found.corrected is None and [one.known for one in found.ended] == known[:3]
+
+
+@pytest.mark.parametrize("covered", [COVER, SECRET])
+def test_words_with_covered_parts_end_nothing(covered: str) -> None:
+    known = Candidate("fact", OPERATION, 0.5, 0.9, OPERATION)
+    found = corrected_statements.find_earlier_changes(
+        f"{DIED} {covered * 9}", [OPERATION], lambda _: [known], lambda *_: ends(), lambda *_: 1.0
+    )
+    assert not found.ended
+
+
+def test_the_ending_words_are_quoted_where_they_stand() -> None:
+    said = f"  {DIED}"
+    reader = told(said, OPERATION, ends())
+    (one,) = extract(said, before=(OPERATION,), told=reader).candidates
+    assert said[one.quote_start :] == one.quote == DIED
