@@ -69,18 +69,22 @@ def reserve_answer(found: OpenedConversation) -> Iterator[AnswerReservation]:
     reservation = AnswerReservation(conversation)
     try:
         if answer_text.model_name():
-            reservation = replace(reservation, slot=long_answers().acquire())
+            reservation = replace(reservation, slot=_acquire_model_slot())
         yield reservation
-    except Throttled:
+    except BaseException:
         reservation.close()
+        raise
+
+
+def _acquire_model_slot() -> ExitStack:
+    try:
+        return long_answers().acquire()
+    except Throttled:
         words = _(
             "Many answers are being written right now. Your text is "
             "still here: try again in a moment."
         )
         raise Conflict(words) from None
-    except BaseException:
-        reservation.close()
-        raise
 
 
 def respond_with_answer(

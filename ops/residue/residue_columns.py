@@ -55,7 +55,7 @@ _IDS = "%(ids)s"
 
 @dataclass(frozen=True, eq=False)
 class ScannedTable:
-    """One table, and what its columns can contain.
+    """A table and the kinds of content that its columns can hold.
 
     `vouching` are columns with original texts, such as messages. Only a scan that an operator
     starts with given texts reads them. `columns` are all other columns with text. `words` are the
@@ -345,13 +345,7 @@ def rows_mentioning(tables: tuple[ScannedTable, ...], gone: Collection[str]) -> 
             if lookup.column:
                 yield IdMention(lookup.scanned.table, lookup.column, row)
             else:
-                # Yield nothing if the row has been deleted meanwhile.
-                scanned = lookup.scanned
-                own = scanned.model._base_manager.filter(pk=row)
-                for values in own.values_list(*scanned.mentioned):
-                    for name, value in zip(scanned.mentioned, values, strict=True):
-                        if any(contains_id(text, some) for text in fingerprints.strings_in(value)):
-                            yield IdMention(scanned.table, name, row)
+                yield from _mentions(lookup.scanned, row, some)
 
 
 @cache
@@ -377,6 +371,18 @@ def _lookups(scanned: ScannedTable) -> Iterator[_IdLookup]:
             "",
             schema.mention_condition(scanned.mentioned).replace("%s", f"{_IDS}::text[]"),
         )
+
+
+def _mentions(scanned: ScannedTable, row: str, gone: Collection[str]) -> Iterator[IdMention]:
+    """Yield the columns of a row that contain one of these ids.
+
+    Yield nothing if the row has been deleted meanwhile.
+    """
+    own = scanned.model._base_manager.filter(pk=row)
+    for values in own.values_list(*scanned.mentioned):
+        for name, value in zip(scanned.mentioned, values, strict=True):
+            if any(contains_id(text, gone) for text in fingerprints.strings_in(value)):
+                yield IdMention(scanned.table, name, row)
 
 
 def _key_of(scanned: ScannedTable) -> str:

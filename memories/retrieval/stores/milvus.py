@@ -49,19 +49,7 @@ class MilvusStore:
     def nearest(self, query: NearestQuery) -> Mapping[int, float]:
         wanted = min(_OVERFETCH * query.limit, MOST)
         try:
-            self.breaker.check()
-            try:
-                ids = self.server.near(
-                    query.vector,
-                    space_id=query.space_id,
-                    user_id=query.user_id,
-                    kind=query.kind,
-                    limit=wanted,
-                )
-            except ProviderError:
-                self.breaker.note(failed=True)
-                raise
-            self.breaker.note(failed=False)
+            ids = self._near(query, limit=wanted)
         except ProviderError as error:
             logger.warning("searching in PostgreSQL instead: %s", error)
         else:
@@ -73,6 +61,22 @@ class MilvusStore:
             if len(found) >= query.limit or len(ids) < wanted:
                 return found
         return self.instead.nearest(query)
+
+    def _near(self, query: NearestQuery, *, limit: int) -> list[int]:
+        self.breaker.check()
+        try:
+            found = self.server.near(
+                query.vector,
+                space_id=query.space_id,
+                user_id=query.user_id,
+                kind=query.kind,
+                limit=limit,
+            )
+        except ProviderError:
+            self.breaker.note(failed=True)
+            raise
+        self.breaker.note(failed=False)
+        return found
 
 
 AT_ONCE = 500
