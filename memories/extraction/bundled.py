@@ -233,7 +233,7 @@ class BundledExtractor:
     def _corrected(
         self, turn: TurnText, message: HeardMessage
     ) -> tuple[list[Candidate], Correction | None, EarlierChanges]:
-        """Return what a message changes in earlier ones: candidates, and the correction they follow.
+        """Return the candidates that correct an earlier message, and their correction.
 
         The third result holds the earlier statements that the message overrules or ends.
         """
