@@ -154,26 +154,19 @@ def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], Http
 
         def answered(response: HttpResponse) -> HttpResponse:
             if current is not None:
-                _record_response(current, request, response)
+                # The path isn't recorded, since it contains ids.
+                match = request.resolver_match
+                route = f"/{match.route}" if match else ""
+                current.update_name(f"{request.method} {route}".strip())
+                current.set_attribute("http.route", route)
+                current.set_attribute("http.response.status_code", response.status_code)
+                if response.status_code >= 500:
+                    from opentelemetry.trace import StatusCode
+
+                    current.set_status(StatusCode.ERROR)
             return response
 
         yield answered
-
-
-def _record_response(current: Any, request: HttpRequest, response: HttpResponse) -> None:
-    """Record the request's route and the response's status in the span.
-
-    The path isn't recorded, since it contains ids.
-    """
-    match = request.resolver_match
-    route = f"/{match.route}" if match else ""
-    current.update_name(f"{request.method} {route}".strip())
-    current.set_attribute("http.route", route)
-    current.set_attribute("http.response.status_code", response.status_code)
-    if response.status_code >= 500:
-        from opentelemetry.trace import StatusCode
-
-        current.set_status(StatusCode.ERROR)
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from rest_framework.response import Response
@@ -17,7 +16,7 @@ from conversations.api.conversation_lookup import (
 )
 from conversations.block import builder
 from conversations.block.builder import BlockOptions
-from conversations.models import Conversation, Episode, Message, Summary
+from conversations.models import Conversation, Episode
 from foundation import ids
 from foundation.errors import NotFound
 from memcenter.rest import people
@@ -60,11 +59,20 @@ class ContextView(MemcenterView):
         defers_writes=True,
     )
     def post(self, call: Call) -> Response:
+        data = call.data
         found = builder.build(
             call.ready,
             user=call.user,
             conversation=_thread(call),
-            options=_options(call),
+            options=BlockOptions(
+                conversation_kind=data.get("conversation_kind"),
+                project=_project(call),
+                kinds=[memory_writes.check_kind(kind) for kind in data.get("kinds", ())],
+                token_budget=data.get("token_budget"),
+                top_k=data.get("top_k"),
+                include_window=data.get("include_window", True),
+                language=data.get("language"),
+            ),
             own=call.own,
         )
         return Response(serializers.Context.show(found))
@@ -85,19 +93,6 @@ def _thread(call: Call) -> Thread | None:
         if ids.resembles_public_id(reference):
             raise
         return None
-
-
-def _options(call: Call) -> BlockOptions:
-    data = call.data
-    return BlockOptions(
-        conversation_kind=data.get("conversation_kind"),
-        project=_project(call),
-        kinds=[memory_writes.check_kind(kind) for kind in data.get("kinds", ())],
-        token_budget=data.get("token_budget"),
-        top_k=data.get("top_k"),
-        include_window=data.get("include_window", True),
-        language=data.get("language"),
-    )
 
 
 def _project(call: Call) -> Project | None:
@@ -123,7 +118,15 @@ class SummaryView(MemcenterView):
             raise NotFound("This conversation has no summary yet.")
         ends = (row.from_number, row.through_number)
         bounds = selectors.messages_of(call.user, thread).filter(number__in=ends)
-        return Response(_shown_summary(row, bounds=list(bounds)))
+        bound_ids = {one.number: one.public_id for one in bounds}
+        return Response(
+            serializers.Summary.show(
+                row,
+                text=masking.masked(row.text),
+                covered_from_message_id=bound_ids.get(row.from_number),
+                covered_through_message_id=bound_ids.get(row.through_number),
+            )
+        )
 
 
 class EpisodesView(MemcenterView):
@@ -155,16 +158,6 @@ def _similar_episodes(call: Call, thread: Conversation) -> list[dict[str, object
         call.ready, user=call.user, conversation=thread, limit=call.page.limit, floor=0.0
     )
     return [_shown_episode(one.episode, similarity=one.similarity) for one in found]
-
-
-def _shown_summary(row: Summary, *, bounds: Collection[Message]) -> dict[str, Any]:
-    ids = {one.number: one.public_id for one in bounds}
-    return serializers.Summary.show(
-        row,
-        text=masking.masked(row.text),
-        covered_from_message_id=ids.get(row.from_number),
-        covered_through_message_id=ids.get(row.through_number),
-    )
 
 
 def _shown_episode(row: Episode, *, similarity: float | None) -> dict[str, Any]:

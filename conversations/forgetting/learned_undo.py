@@ -25,7 +25,13 @@ def undo_learned_memory(*, user: User, turn: Turn, memory_id: str) -> Memory:
     with as_user(user, changing=True):
         if retired := _retired_memory(user, turn, memory_id):
             return curation.enable(user=user, memory=retired)
-        memory, taught = _taught_memory(user, turn, memory_id)
+        memory = Memory.objects.filter(user=user, public_id=memory_id).first()
+        versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)
+        taught = versions.order_by("-number").first()
+        if memory is None or taught is None:
+            raise NotFound("This memory doesn’t exist.")
+        if taught.number != memory.current_version:
+            raise Conflict(CHANGED_SINCE)
         if taught.change == Change.CREATED:
             return curation.recycle(user=user, memory=memory)
         earlier = MemoryVersion.objects.filter(memory=memory, number__lt=taught.number)
@@ -47,19 +53,3 @@ def _retired_memory(user: User, turn: Turn, memory_id: str) -> Memory | None:
     taught = Source.objects.filter(user=user, turn=turn).values("memory")
     rows = Memory.objects.filter(user=user, public_id=memory_id, status=MemoryStatus.SUPERSEDED)
     return rows.filter(superseded_by__in=taught).first()
-
-
-def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:
-    """Return the memory and its newest version that was learned from the turn.
-
-    Raise `NotFound` if no version was learned from the turn, and `Conflict` if that version isn't
-    the current one.
-    """
-    memory = Memory.objects.filter(user=user, public_id=memory_id).first()
-    versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)
-    taught = versions.order_by("-number").first()
-    if memory is None or taught is None:
-        raise NotFound("This memory doesn’t exist.")
-    if taught.number != memory.current_version:
-        raise Conflict(CHANGED_SINCE)
-    return memory, taught

@@ -157,9 +157,31 @@ def apply(
             known[name].load(loading, rows)
     loading.finish()
     if opened.format != Format.MEMORY_CENTER and own.episodic_enabled:
-        _add_episodes(loading)
+        new = Turn.objects.filter(pk__in=loading.added[Turn])
+        bare = new.filter(~Exists(Episode.everything.filter(turn=OuterRef("pk"))))
+        Episode.objects.bulk_create(
+            [
+                Episode(
+                    user_id=turn.user_id,
+                    conversation_id=turn.conversation_id,
+                    turn=turn,
+                    created_at=turn.created_at,
+                )
+                for turn in bare.iterator()
+            ],
+            batch_size=1_000,
+        )
     learning = _learn(loading) if own.longterm_enabled and loading.learns else 0
-    return _report(opened, loading, learning=learning)
+    names = {"conversations": Conversation, "messages": Message, "memories": Memory}
+    return {
+        "format": opened.format.value,
+        **{name: len(loading.added[model]) for name, model in names.items()},
+        "already_there": sum(loading.there.values()),
+        "turns_to_learn_from": learning,
+        "people": opened.people,
+        "skipped": [{"where": one.where, "why": one.why} for one in loading.left_out[:LISTED]],
+        "skipped_count": loading.left_out_count,
+    }
 
 
 def check_user_remains(user: User) -> None:
@@ -180,23 +202,6 @@ def erase_file(row: Import) -> None:
     Import.objects.filter(pk=row.pk).update(path="")
 
 
-def _add_episodes(loading: Loading) -> None:
-    new = Turn.objects.filter(pk__in=loading.added[Turn])
-    bare = new.filter(~Exists(Episode.everything.filter(turn=OuterRef("pk"))))
-    Episode.objects.bulk_create(
-        [
-            Episode(
-                user_id=turn.user_id,
-                conversation_id=turn.conversation_id,
-                turn=turn,
-                created_at=turn.created_at,
-            )
-            for turn in bare.iterator()
-        ],
-        batch_size=1_000,
-    )
-
-
 def _learn(loading: Loading) -> int:
     new = Turn.objects.filter(pk__in=loading.added[Turn], extracted_at__isnull=True)
     pks = learnability.teachable_turns(new).order_by("pk").values_list("pk", flat=True)
@@ -209,19 +214,6 @@ def _learn(loading: Loading) -> int:
         priority=Priority.BULK,
         serial_key=str(subject),
     )
-
-
-def _report(opened: OpenedFile, loading: Loading, *, learning: int) -> Mapping[str, Any]:
-    names = {"conversations": Conversation, "messages": Message, "memories": Memory}
-    return {
-        "format": opened.format.value,
-        **{name: len(loading.added[model]) for name, model in names.items()},
-        "already_there": sum(loading.there.values()),
-        "turns_to_learn_from": learning,
-        "people": opened.people,
-        "skipped": [{"where": one.where, "why": one.why} for one in loading.left_out[:LISTED]],
-        "skipped_count": loading.left_out_count,
-    }
 
 
 def finish(row: Import, *, report: Mapping[str, Any]) -> None:
@@ -247,32 +239,28 @@ def run_import(run: Run) -> Mapping[str, Any] | None:
     if row is None:
         return None
     if row.finished_at is None:
-        _import_file(run, row, user=user)
+        try:
+            run.step("read")
+            opened = read(row)
+            run.step("apply", done=0, total=opened.total)
+            with _Watch(run, user, total=opened.total) as watch, as_user(user):
+                reference = run.operation.public_id
+                report = apply(
+                    opened, user=user, reference=reference, on_progress=watch.report_progress
+                )
+                finish(row, report=report)
+                check_user_remains(user)
+                if not outbox.has_lease(run.operation):
+                    raise LeaseLost(run.operation.public_id)
+        except ApplicationError:
+            with as_user(user):
+                erase_file(row)
+            raise
     with as_user(user):
         erase_file(row)
     indexed = index_missing(run, user=user)
     counts = {name: row.report.get(name, 0) for name in ("conversations", "messages", "memories")}
     return {**counts, "indexed": indexed}
-
-
-def _import_file(run: Run, row: Import, *, user: User) -> None:
-    try:
-        run.step("read")
-        opened = read(row)
-        run.step("apply", done=0, total=opened.total)
-        with _Watch(run, user, total=opened.total) as watch, as_user(user):
-            reference = run.operation.public_id
-            report = apply(
-                opened, user=user, reference=reference, on_progress=watch.report_progress
-            )
-            finish(row, report=report)
-            check_user_remains(user)
-            if not outbox.has_lease(run.operation):
-                raise LeaseLost(run.operation.public_id)
-    except ApplicationError:
-        with as_user(user):
-            erase_file(row)
-        raise
 
 
 class _Watch:

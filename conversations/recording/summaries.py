@@ -95,7 +95,12 @@ def due_messages(*, user: User, conversation: Conversation) -> DueSummary | None
             user, conversation, after=covered, before=start, most=_MAX_MESSAGES
         )
     )
-    enough = 1 if _lost_a_version(conversation, since=previous) else settings.SUMMARY_EVERY
+    gone = statements.rows(
+        "SELECT 1 FROM conversations_summary"
+        " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",
+        [conversation.pk, previous.version if previous else 0],
+    )
+    enough = 1 if gone else settings.SUMMARY_EVERY
     return DueSummary(conversation, previous, messages) if len(messages) >= enough else None
 
 
@@ -136,15 +141,6 @@ def is_summary_due(*, user: User, conversation_id: int) -> bool:
     values = [*of, window[0], *of, *of, window[1], every, conversation_id, user.pk]
     left, lost, enabled = statements.rows(_DUE, values)[0]
     return bool(enabled is not False and left >= (1 if lost else every))
-
-
-def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
-    gone = statements.rows(
-        "SELECT 1 FROM conversations_summary"
-        " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",
-        [conversation.pk, since.version if since else 0],
-    )
-    return bool(gone)
 
 
 def write(due: DueSummary, *, left_out: Collection[int] = ()) -> str:

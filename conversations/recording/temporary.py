@@ -165,7 +165,17 @@ def append(
         fresh = [one for one in said if one not in there]
         if fresh:
             pipe.multi()
-            _add(pipe, current, fresh, count=len(there) + len(fresh))
+            count = len(there) + len(fresh)
+            name = _messages(current.public_id)
+            changed = replace(
+                current,
+                message_count=count,
+                last_message_at=fresh[-1].created_at,
+                updated_at=timezone.now(),
+            )
+            pipe.rpush(name, *(orjson.dumps(message) for message in fresh))
+            pipe.expireat(name, int(current.created_at.timestamp()) + _lifetime())
+            _put(pipe, changed)
         return said, not fresh
 
     return _change(conversation, change)
@@ -352,18 +362,3 @@ def _new_message(message: MessageInput) -> TemporaryMessage:
         token_count=tokens.count(message.content),
         stopped=message.stopped,
     )
-
-
-def _add(
-    pipe: Any, conversation: TemporaryConversation, messages: list[TemporaryMessage], *, count: int
-) -> None:
-    name = _messages(conversation.public_id)
-    changed = replace(
-        conversation,
-        message_count=count,
-        last_message_at=messages[-1].created_at,
-        updated_at=timezone.now(),
-    )
-    pipe.rpush(name, *(orjson.dumps(message) for message in messages))
-    pipe.expireat(name, int(conversation.created_at.timestamp()) + _lifetime())
-    _put(pipe, changed)

@@ -126,7 +126,18 @@ class EmbeddedPostgres(DatabaseServer):
     def _launch(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while True:
-            self._spawn()
+            where = self._place
+            where.own(where.sockets)
+            clear_stale_locks(cluster=where.cluster, sockets=where.sockets)
+            options = [f"--{name}={value}" for name, value in self._settings.items()]
+            self._child = spawn(
+                [where.binaries / "postgres", "-D", where.cluster, "-k", where.sockets, *options],
+                log=self.log,
+                user=where.user,
+                environment=clean_environment(),
+                dies_with_parent_by=signal.SIGINT if self._dies_with_parent else None,
+            )
+            self._pid_file.write(self._child.pid)
             if self._wait_until_ready(seconds=deadline - time.monotonic()):
                 return
             logged = last_lines(self.log, 3)
@@ -136,20 +147,6 @@ class EmbeddedPostgres(DatabaseServer):
                 raise EmbeddedError(f"PostgreSQL did not start (see {self.log}): {logged}")
             self._forget_child()
             time.sleep(0.1)
-
-    def _spawn(self) -> None:
-        where = self._place
-        where.own(where.sockets)
-        clear_stale_locks(cluster=where.cluster, sockets=where.sockets)
-        options = [f"--{name}={value}" for name, value in self._settings.items()]
-        self._child = spawn(
-            [where.binaries / "postgres", "-D", where.cluster, "-k", where.sockets, *options],
-            log=self.log,
-            user=where.user,
-            environment=clean_environment(),
-            dies_with_parent_by=signal.SIGINT if self._dies_with_parent else None,
-        )
-        self._pid_file.write(self._child.pid)
 
     def _prepare(self) -> None:
         marker = self.folder.roles_marker

@@ -173,7 +173,19 @@ class Supervisor:
                 self._begin("PostgreSQL", instance.postgres)
                 self._begin("Redis", instance.redis)
             self._prepare()
-        programs = _programs(self._folder, self._address)
+        profile = _profile()
+        run = {
+            "web": module_runner(
+                *("granian", "--interface", "wsgi"),
+                *("--host", self._address.host, "--port", str(self._address.port)),
+                *("--workers", str(profile.web), "--blocking-threads", "16"),
+                *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
+                *("--log-level", "warning", "memcenter.wsgi:application"),
+            ),
+            "worker": function_runner("memcenter.celery", "run_worker", profile.worker),
+            "beat": function_runner("memcenter.beat", "run", str(self._folder.beat_schedule)),
+        }
+        programs = {name: Program(name, run[name], folder=self._folder) for name in _PROGRAMS}
         web = programs["web"]
         self._begin("web", web)
         deadline = time.monotonic() + _FIRST_PAGE_SECONDS
@@ -202,22 +214,6 @@ class Supervisor:
                 if news:
                     _say(f"{news} (see {watched.server.log})")
             time.sleep(_LOOK_EVERY)
-
-
-def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
-    profile = _profile()
-    run = {
-        "web": module_runner(
-            *("granian", "--interface", "wsgi"),
-            *("--host", address.host, "--port", str(address.port)),
-            *("--workers", str(profile.web), "--blocking-threads", "16"),
-            *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
-            *("--log-level", "warning", "memcenter.wsgi:application"),
-        ),
-        "worker": function_runner("memcenter.celery", "run_worker", profile.worker),
-        "beat": function_runner("memcenter.beat", "run", str(folder.beat_schedule)),
-    }
-    return {name: Program(name, run[name], folder=folder) for name in _PROGRAMS}
 
 
 def _profile() -> ProcessCounts:

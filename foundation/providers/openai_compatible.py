@@ -174,25 +174,22 @@ class OpenAICompatibleModel:
         """
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):
             self._breaker.check()
-            return self._until_it_answers(call)
-
-    def _until_it_answers(self, call: Callable[[], _Answer]) -> _Answer:
-        tries = 0
-        while True:
-            try:
-                answer = call()
-            except _Failed as failed:
-                if self._learns_from(failed):
-                    continue
-                wait = _wait(failed, tries=tries)
-                if wait is None or tries >= self._endpoint.retries:
-                    self._breaker.note(failed=failed.error.retryable)
-                    raise failed.error from None
-                tries += 1
-                self._sleep(wait)
-            else:
-                self._breaker.note(failed=False)
-                return answer
+            tries = 0
+            while True:
+                try:
+                    answer = call()
+                except _Failed as failed:
+                    if self._learns_from(failed):
+                        continue
+                    wait = _wait(failed, tries=tries)
+                    if wait is None or tries >= self._endpoint.retries:
+                        self._breaker.note(failed=failed.error.retryable)
+                        raise failed.error from None
+                    tries += 1
+                    self._sleep(wait)
+                else:
+                    self._breaker.note(failed=False)
+                    return answer
 
     def _learns_from(self, failure: _Failed) -> bool:
         """Remember the unsupported option that made a call fail.
@@ -301,20 +298,16 @@ def _failure_of_status(error: openai.APIStatusError) -> _Failed:
     if status in (408, 409, 425, 429) or (status >= 500 and status != 501):
         failed = _retryable(f"The model’s server answered {status}.")
         return _Failed(failed, again=True, wait=_asked_to_wait(error))
-    if _is_overflow(error):
-        return _Failed(TooLong())
-    refused = ProviderError(f"The model’s server refused the call ({status}).", retryable=False)
-    return _Failed(refused, unknown=_unknown(error) if status in (400, 422) else "")
-
-
-def _is_overflow(error: openai.APIStatusError) -> bool:
     codes = {error.code, error.type}
     words = str(error.message).lower()
-    return (
+    if (
         error.status_code == 413
         or bool(codes & _OVERFLOW)
         or (error.status_code == 400 and any(phrase in words for phrase in _OVERFLOW_WORDS))
-    )
+    ):
+        return _Failed(TooLong())
+    refused = ProviderError(f"The model’s server refused the call ({status}).", retryable=False)
+    return _Failed(refused, unknown=_unknown(error) if status in (400, 422) else "")
 
 
 def _unknown(error: openai.APIStatusError) -> str:

@@ -61,17 +61,13 @@ def read_claims(request: HttpRequest) -> Claims:
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
             raise ValueError("Somebody else's word")
+        is_verified = claims.get("email_verified") in (True, "true")
         return Claims(
             settings.OIDC_ISSUER,
             str(claims["sub"]),
-            email=_verified(claims),
+            email=str(claims.get("email") or "") if is_verified else "",
             name=str(claims.get("name") or ""),
         )
-
-
-def _verified(claims: dict[str, Any]) -> str:
-    is_so = claims.get("email_verified") in (True, "true")
-    return str(claims.get("email") or "") if is_so else ""
 
 
 @contextmanager

@@ -7,7 +7,7 @@ security bug.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -44,7 +44,14 @@ def as_html(text: str, *, under: int = 2) -> SafeString:
     next lower level (`<h3>` by default), and no level is skipped.
     """
     tokens = _renderer().parse(text[:LONGEST])
-    _place_headings(tokens, under=under)
+    opened = [token for token in tokens if token.type == "heading_open"]
+    depths = sorted({token.tag for token in opened})
+    last = under
+    for token, end in zip(
+        opened, (token for token in tokens if token.type == "heading_close"), strict=True
+    ):
+        last = min(6, last + 1, under + 1 + depths.index(token.tag))
+        token.tag = end.tag = f"h{last}"
     if len(text) > LONGEST or any(token.level >= _DEEPEST for token in tokens):
         return mark_safe(f"<p>{escape(text)}</p>")  # nosec
     made = nh3.clean(
@@ -56,7 +63,9 @@ def as_html(text: str, *, under: int = 2) -> SafeString:
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
-    return mark_safe(_with_tools(made))  # nosec
+    html = _CODE.sub(_code_head, made).replace("</code></pre>", "</code></pre></div>")
+    html = _TABLE.sub('<div class="prose__wide" tabindex="0"><table>', html)
+    return mark_safe(html.replace("</table>", "</table></div>"))  # nosec
 
 
 @cache
@@ -92,33 +101,19 @@ def _image(
     return f'<a href="{address}">{words or address}</a>'
 
 
-def _place_headings(tokens: Sequence[Token], *, under: int) -> None:
-    opened = [token for token in tokens if token.type == "heading_open"]
-    depths = sorted({token.tag for token in opened})
-    last = under
-    for token, end in zip(
-        opened, (token for token in tokens if token.type == "heading_close"), strict=True
-    ):
-        last = min(6, last + 1, under + 1 + depths.index(token.tag))
-        token.tag = end.tag = f"h{last}"
-
-
 def _link_addresses(state: object) -> None:
     for block in state.tokens:  # type: ignore[attr-defined]
         if block.type == "inline" and "://" in block.content:
-            block.children = _linked(block.children or [])
-
-
-def _linked(tokens: list[Token]) -> list[Token]:
-    made: list[Token] = []
-    depth = 0
-    for token in tokens:
-        depth += {"link_open": 1, "link_close": -1}.get(token.type, 0)
-        if token.type == "text" and depth == 0:
-            made += _split(token)
-        else:
-            made.append(token)
-    return made
+            tokens = block.children or []
+            made: list[Token] = []
+            depth = 0
+            for token in tokens:
+                depth += {"link_open": 1, "link_close": -1}.get(token.type, 0)
+                if token.type == "text" and depth == 0:
+                    made += _split(token)
+                else:
+                    made.append(token)
+            block.children = made
 
 
 def _split(token: Token) -> list[Token]:
@@ -134,12 +129,6 @@ def _split(token: Token) -> list[Token]:
 
 def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
-
-
-def _with_tools(html: str) -> str:
-    html = _CODE.sub(_code_head, html).replace("</code></pre>", "</code></pre></div>")
-    html = _TABLE.sub('<div class="prose__wide" tabindex="0"><table>', html)
-    return html.replace("</table>", "</table></div>")
 
 
 def _code_head(found: re.Match[str]) -> str:

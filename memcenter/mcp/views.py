@@ -17,7 +17,6 @@ from memcenter.rest.parsers import check_names
 from memcenter.rest.responses import body as error_body
 from memcenter.rest.throttling import ConcurrencyLimit
 from ops import audit_log
-from ops.models import ApiKey
 
 _share = ConcurrencyLimit(settings.LONG_ANSWERS)
 _REALM = 'Bearer realm="Memory Center"'
@@ -34,7 +33,10 @@ def mcp(request: HttpRequest) -> HttpResponse:
     """
     audit_log.set_actor("visitor", "mcp")
     try:
-        key = _key(request)
+        found = KeyAuthentication().authenticate(cast(Request, request))
+        if found is None:
+            raise AuthenticationFailed("Give an API key: Authorization: Bearer mc_…")
+        key = found[1]
     except AuthenticationFailed as error:
         return _refused(
             401, "unauthenticated", str(error.detail), headers={"WWW-Authenticate": _REALM}
@@ -53,13 +55,6 @@ def mcp(request: HttpRequest) -> HttpResponse:
     except Throttled as error:
         wait = {"Retry-After": str(getattr(error, "wait", 1))}
         return _refused(429, "rate_limited", str(error.detail), headers=wait)
-
-
-def _key(request: HttpRequest) -> ApiKey:
-    found = KeyAuthentication().authenticate(cast(Request, request))
-    if found is None:
-        raise AuthenticationFailed("Give an API key: Authorization: Bearer mc_…")
-    return found[1]
 
 
 def _refused(

@@ -134,7 +134,23 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Par
     """
     if any("\x00" in value for value in ids.values()):
         raise NotFound("There is no object with this id.")
-    query = _query(request, endpoint)
+    # If a field accepts several words, the values of a repeated parameter are joined by commas. An
+    # empty `user_id` or `owner_id` is kept, so that its field rejects it. Otherwise a client that
+    # inserts an empty variable by mistake would seem to name no person at all.
+    query = {}
+    for name, values in request.query_params.lists():
+        several = endpoint.takes is not None and isinstance(
+            _checker(endpoint.takes, endpoint.partial).fields.get(name), QueryWords
+        )
+        value = ",".join(values) if several else values[-1]
+        if "\x00" in name or "\x00" in value:
+            raise Invalid.field(
+                name.replace("\x00", ""), "The text must not contain NUL characters."
+            )
+        if name in _PEOPLE and len(set(values)) > 1:
+            raise Invalid.field(name, "The query names two people.")
+        if value or name in _PEOPLE:
+            query[name] = value
     if request.method in ("GET", "HEAD"):
         raw = query
     else:
@@ -150,30 +166,6 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Par
     return ParsedRequest(
         request=request, key=key, ids=ids, data=data, page=page, scope=endpoint.scope
     )
-
-
-def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """Return the query parameters without empty values.
-
-    If a field accepts several words, the values of a repeated parameter are joined by commas. An
-    empty `user_id` or `owner_id` is kept, so that its field rejects it. Otherwise a client that
-    inserts an empty variable by mistake would seem to name no person at all.
-    """
-    query = {}
-    for name, values in request.query_params.lists():
-        several = endpoint.takes is not None and isinstance(
-            _checker(endpoint.takes, endpoint.partial).fields.get(name), QueryWords
-        )
-        value = ",".join(values) if several else values[-1]
-        if "\x00" in name or "\x00" in value:
-            raise Invalid.field(
-                name.replace("\x00", ""), "The text must not contain NUL characters."
-            )
-        if name in _PEOPLE and len(set(values)) > 1:
-            raise Invalid.field(name, "The query names two people.")
-        if value or name in _PEOPLE:
-            query[name] = value
-    return query
 
 
 def _merged(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:

@@ -81,8 +81,15 @@ def describe(
     summary: str,
 ) -> dict[str, Any]:
     body = method in ("post", "put", "patch")
+    found: list[Any] = []
+    if not body and endpoint.takes is not None:
+        found.append(endpoint.takes)
+    if endpoint.paged:
+        found.append(OpenApiParameter("cursor", OpenApiTypes.STR))
+        found.append(OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}))
+    name = qualname.replace("View.", "_")
     described: dict[str, Any] = {
-        "operation_id": _operation_id(qualname),
+        "operation_id": re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(),
         "summary": summary,
         "description": f"{summary}.",
         "responses": {
@@ -90,7 +97,7 @@ def describe(
             **dict.fromkeys(_ERRORS, Error),
             **_conditional(method, endpoint),
         },
-        "parameters": [*_parameters(endpoint, in_query=not body), *_headers(method, endpoint)],
+        "parameters": [*found, *_headers(method, endpoint)],
     }
     if body:
         described["request"] = {endpoint.media: endpoint.takes} if endpoint.takes else None
@@ -105,16 +112,6 @@ def page_of(item: type[serializers.Serializer[Any]]) -> type[serializers.Seriali
         "previous": serializers.URLField(allow_null=True),
     }
     return type(f"{item.__name__}Page", (serializers.Serializer,), fields)
-
-
-def _parameters(endpoint: Endpoint, *, in_query: bool) -> list[Any]:
-    found: list[Any] = []
-    if in_query and endpoint.takes is not None:
-        found.append(endpoint.takes)
-    if endpoint.paged:
-        found.append(OpenApiParameter("cursor", OpenApiTypes.STR))
-        found.append(OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}))
-    return found
 
 
 def _headers(method: str, endpoint: Endpoint) -> list[OpenApiParameter]:
@@ -142,11 +139,6 @@ def _conditional(method: str, endpoint: Endpoint) -> dict[int, Any]:
     if method != "get":
         return {412: Error}
     return {304: OpenApiResponse(description="The caller already has the current state.")}
-
-
-def _operation_id(qualname: str) -> str:
-    name = qualname.replace("View.", "_")
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -227,7 +219,10 @@ def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
         schema.update(schema.pop(CONSTRAINTS, {}))
     for path, _method, operation in operations(result):
         _complete(operation, schemas)
-        _set_next_address(path, operation)
+        for response in operation["responses"].values():
+            example = response.get("content", {}).get(_JSON, {}).get("example")
+            if isinstance(example, dict) and "results" in example and example.get("next"):
+                example["next"] = f"https://memory.example{path}?cursor=W2ZhbHNlXQ"
     _link(result)
     return result
 
@@ -272,13 +267,6 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
             for kind, media in response.get("content", {}).items():
                 if kind == _JSON:
                     _exemplify(media, schemas)
-
-
-def _set_next_address(path: str, operation: NODE) -> None:
-    for response in operation["responses"].values():
-        example = response.get("content", {}).get(_JSON, {}).get("example")
-        if isinstance(example, dict) and "results" in example and example.get("next"):
-            example["next"] = f"https://memory.example{path}?cursor=W2ZhbHNlXQ"
 
 
 def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
@@ -342,7 +330,14 @@ def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", insid
         if name and known in VALUES and _fits(VALUES[known], node):
             return VALUES[known]
     if "properties" in node:
-        return _object(node, schemas, inside)
+        must = node.get("required", ())
+        shown = (*must, "user_id", *_EXAMPLES["shown"].get(inside, ()))
+        return {
+            name: example_of(inner, schemas, name=name, inside=inside)
+            for name, inner in node["properties"].items()
+            if (name in shown or not inside.endswith("Request"))
+            and name not in _EXAMPLES["left_out"].get(inside, ())
+        }
     choices: list[NODE] = node.get("allOf") or node.get("oneOf") or node.get("anyOf") or []
     for choice in choices[:1]:
         return example_of(choice, schemas, name=name, inside=inside)
@@ -351,17 +346,6 @@ def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", insid
     if "enum" in node:
         return node["enum"][0]
     return _plain(node, f"{inside}.{name}")
-
-
-def _object(node: NODE, schemas: Mapping[str, NODE], component: str) -> NODE:
-    must = node.get("required", ())
-    shown = (*must, "user_id", *_EXAMPLES["shown"].get(component, ()))
-    return {
-        name: example_of(inner, schemas, name=name, inside=component)
-        for name, inner in node["properties"].items()
-        if (name in shown or not component.endswith("Request"))
-        and name not in _EXAMPLES["left_out"].get(component, ())
-    }
 
 
 def _fits(value: Any, node: NODE) -> bool:

@@ -28,7 +28,9 @@ def resolve_person(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
         return endpoint.whose(parsed)
     user = _of_bound_key(parsed) or _named(parsed, endpoint)
     if user is None:
-        if _asks_about_all(parsed, endpoint):
+        # Such a call contains no `user_id`, not even null, and its key has the necessary scope.
+        scopes = parsed.key.scopes if parsed.key else ()
+        if endpoint.all_users_for in scopes and "user_id" not in parsed.data:
             return None
         raise Invalid.field("user_id", _UNNAMED.format(name="user_id"))
     return user if endpoint.while_forgetting else require_not_forgotten(user, writes=parsed.writes)
@@ -64,15 +66,6 @@ def _default_owner(parsed: ParsedRequest) -> str | None:
     if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & parsed.data.keys():
         raise Invalid.field("owner_id", _UNNAMED.format(name="owner_id"))
     return settings.DEFAULT_OWNER
-
-
-def _asks_about_all(parsed: ParsedRequest, endpoint: Endpoint) -> bool:
-    """Return whether the call is about all people.
-
-    Such a call contains no `user_id`, not even null, and its key has the necessary scope.
-    """
-    scopes = parsed.key.scopes if parsed.key else ()
-    return endpoint.all_users_for in scopes and "user_id" not in parsed.data
 
 
 def require_not_forgotten(user: User, *, writes: bool) -> User:

@@ -181,7 +181,13 @@ def _similar_groups(pool: Sequence[Memory], *, user: User) -> list[Group]:
     Each group starts with the oldest remaining memory. A memory is added if its similarity to the
     first one and its average similarity to all in the group reach `CONSOLIDATE_LIKENESS`.
     """
-    vectors = _vectors_of(pool, user=user)
+    rows = Vector.objects.filter(
+        user=user,
+        space=search_index.active_space(),
+        target_kind=TargetKind.MEMORY,
+        target_id__in=[memory.pk for memory in pool],
+    )
+    vectors = dict(rows.values_list("target_id", "embedding"))
     indexed = [memory for memory in pool if memory.pk in vectors]
     if len(indexed) < FEWEST:
         return []
@@ -201,16 +207,6 @@ def _clusters(likeness: Vectors) -> Iterator[list[int]]:
         left = [place for place in left if place not in group]
         if len(group) >= FEWEST:
             yield sorted(group)
-
-
-def _vectors_of(pool: Sequence[Memory], *, user: User) -> Mapping[int, Sequence[float]]:
-    rows = Vector.objects.filter(
-        user=user,
-        space=search_index.active_space(),
-        target_kind=TargetKind.MEMORY,
-        target_id__in=[memory.pk for memory in pool],
-    )
-    return dict(rows.values_list("target_id", "embedding"))
 
 
 def _apply(proposal: Proposal, user: User) -> JoinedMemory | None:

@@ -121,7 +121,10 @@ def apply(
         memory, result = _rewrite(verdict, target, draft, merged, source, arbitrated), "updated"
     else:
         memory = _create(log, draft, target, source, always_review, _reason(arbitrated), space)
-        _link(memory, target, verdict, arbitrated)
+        supports = arbitrated.decision.supports
+        if target is not None and arbitrated.target and target.public_id not in supports:
+            relations.relate(memory, [(target, verdict, arbitrated.target.similarity)])
+        relations.support(memory, supports, known=arbitrated.known)
         result = "created"
     if result != "created":
         log.memory = memory
@@ -322,13 +325,6 @@ def _create(
         verdict=log,
         space=space,
     )
-
-
-def _link(memory: Memory, target: Memory | None, verdict: Verdict, arbitrated: Arbitrated) -> None:
-    supports = arbitrated.decision.supports
-    if target is not None and arbitrated.target and target.public_id not in supports:
-        relations.relate(memory, [(target, verdict, arbitrated.target.similarity)])
-    relations.support(memory, supports, known=arbitrated.known)
 
 
 def _log_entry(

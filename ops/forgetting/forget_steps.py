@@ -33,7 +33,7 @@ from ops.models import (
 from ops.queue import outbox
 from ops.queue.run import Run
 from ops.residue import erased_hashes, residue_scan, stores
-from ops.residue.residue_scan import Scan, ScannedPerson
+from ops.residue.residue_scan import ScannedPerson
 from ops.residue.stores import ExternalStore
 from ops.transfer import exports, stored_files
 
@@ -220,7 +220,12 @@ def finish(
         for store in elsewhere:
             _erase_in(store, run=run, user_id=gone)
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
-    found = _scan(run, gone)
+    run.step("scan")
+    with as_system():
+        erased = erased_hashes.erased_hashes_of(run.operation)
+        whose = ScannedPerson(gone, run.operation.subject, since=run.operation.created_at)
+        found = residue_scan.scan(whose, erased)
+    residue_scan.check(found)
     run.step("vacuum")
     tables = cluster.vacuum(run.operation)
     applying = run.applying_as_system() if user is None else run.applying(user)
@@ -250,16 +255,6 @@ def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
         audit_chain.note_step(run.operation, step=store.name, counts=counts)
 
     store.erase_deleted_rows(user_id, then=note)
-
-
-def _scan(run: Run, user_id: int | None) -> Scan:
-    run.step("scan")
-    with as_system():
-        erased = erased_hashes.erased_hashes_of(run.operation)
-        whose = ScannedPerson(user_id, run.operation.subject, since=run.operation.created_at)
-        found = residue_scan.scan(whose, erased)
-    residue_scan.check(found)
-    return found
 
 
 def _result(receipt: Receipt) -> Mapping[str, Any]:

@@ -62,7 +62,9 @@ def forget_user(
     locked.hidden_at = user.hidden_at = now
     locked.set_unusable_password()  # ends all sessions: they contain a hash of the password
     locked.save(update_fields=["hidden_at", "password", "updated_at"])
-    _shut_doors(locked, now=now)
+    ApiKey.objects.filter(user=locked, revoked_at__isnull=True).update(revoked_at=now)
+    SignInLink.objects.filter(user=locked).delete()
+    Webhook.objects.filter(user=locked).update(is_active=False)
     hide_rows(locked, now=now)
     operation = forget_steps.enqueue_forget(
         Kind.FORGET_USER,
@@ -85,12 +87,6 @@ def receipt_token(operation: Operation) -> str:
     """
     made = salted_hmac("ops.receipt_token", operation.public_id, algorithm="sha256").digest()
     return _TOKEN_PREFIX + base64.urlsafe_b64encode(made).decode().rstrip("=")
-
-
-def _shut_doors(user: User, *, now: datetime) -> None:
-    ApiKey.objects.filter(user=user, revoked_at__isnull=True).update(revoked_at=now)
-    SignInLink.objects.filter(user=user).delete()
-    Webhook.objects.filter(user=user).update(is_active=False)
 
 
 def hide_rows(user: User, *, now: datetime) -> None:

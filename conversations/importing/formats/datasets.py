@@ -103,32 +103,26 @@ def _sessions(
     for number in numbers:
         here = f"{where}.session_{number}".lstrip(".")
         with values.report_bad_row(here, report):
-            yield _session(row, number=number, roles=roles, where=here, report=report)
-
-
-def _session(
-    row: Mapping[str, Any], *, number: int, roles: Mapping[str, str], where: str, report: Report
-) -> ImportedConversation:
-    rows = row[f"session_{number}"]
-    if not isinstance(rows, list):
-        raise values.BadRow(SkipReason.NOT_A_LIST)
-    try:
-        written = str(row.get(f"session_{number}_date_time")).strip()
-        started_at = datetime.strptime(written, _TIME).replace(tzinfo=UTC)
-    except ValueError as error:
-        raise values.BadRow(SkipReason.BAD_TIME) from error
-    messages = tuple(
-        _messages(rows, started_at=started_at, roles=roles, where=where, report=report)
-    )
-    if not messages:
-        raise values.BadRow(SkipReason.EMPTY)
-    return ImportedConversation(
-        client_id=f"session_{number}",
-        title=f"Session {number}, {started_at.day} {started_at:%B %Y}",
-        kind="main",
-        started_at=started_at,
-        messages=messages,
-    )
+            rows = row[f"session_{number}"]
+            if not isinstance(rows, list):
+                raise values.BadRow(SkipReason.NOT_A_LIST)
+            try:
+                written = str(row.get(f"session_{number}_date_time")).strip()
+                started_at = datetime.strptime(written, _TIME).replace(tzinfo=UTC)
+            except ValueError as error:
+                raise values.BadRow(SkipReason.BAD_TIME) from error
+            messages = tuple(
+                _messages(rows, started_at=started_at, roles=roles, where=here, report=report)
+            )
+            if not messages:
+                raise values.BadRow(SkipReason.EMPTY)
+            yield ImportedConversation(
+                client_id=f"session_{number}",
+                title=f"Session {number}, {started_at.day} {started_at:%B %Y}",
+                kind="main",
+                started_at=started_at,
+                messages=messages,
+            )
 
 
 def _messages(
@@ -138,26 +132,21 @@ def _messages(
     for index, raw in enumerate(rows):
         here = f"{where}[{index}]"
         with values.report_bad_row(here, report):
-            message = _message(raw, roles=roles, fallback=here, at=started_at + index * APART)
+            at = started_at + index * APART
+            row = values.mapping(raw)
+            speaker = values.label(row.get("speaker"))
+            if speaker not in roles:
+                raise values.BadRow(SkipReason.BAD_SPEAKER)
+            message = ImportedMessage(
+                client_id=values.client_id(row.get("dia_id") or here),
+                role=roles[speaker],
+                speaker=speaker,
+                content=_content(row),
+                created_at=at,
+            )
             message = replace(message, client_id=values.unique(message.client_id, taken))
             taken.add(message.client_id)
             yield message
-
-
-def _message(
-    raw: object, *, roles: Mapping[str, str], fallback: str, at: datetime
-) -> ImportedMessage:
-    row = values.mapping(raw)
-    speaker = values.label(row.get("speaker"))
-    if speaker not in roles:
-        raise values.BadRow(SkipReason.BAD_SPEAKER)
-    return ImportedMessage(
-        client_id=values.client_id(row.get("dia_id") or fallback),
-        role=roles[speaker],
-        speaker=speaker,
-        content=_content(row),
-        created_at=at,
-    )
 
 
 def _content(row: Mapping[str, Any]) -> str:

@@ -71,22 +71,19 @@ def read_mem0(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedMe
     """Yield the memories of mem0's `get_all` response, or of a plain list of memories."""
     for position, raw in enumerate(values.json_items(path, prefix)):
         with values.report_bad_row(f"[{position}]", report):
-            yield _mem0(values.mapping(raw))
-
-
-def _mem0(row: Mapping[str, Any]) -> ImportedMemory:
-    metadata = row.get("metadata")
-    created_at = row.get("created_at")
-    return ImportedMemory(
-        content=values.text(row.get("memory")),
-        kind="fact",
-        created_at=values.moment(created_at) if created_at is not None else None,
-        tags=_tags(row.get("categories")),
-        metadata=dict(metadata) if isinstance(metadata, dict) else {},
-        agent_id=values.label(row.get("agent_id"), longest=_MAX_NAME),
-        app_id=values.label(row.get("app_id"), longest=_MAX_NAME),
-        run_id=values.label(row.get("run_id"), longest=_MAX_NAME),
-    )
+            row = values.mapping(raw)
+            metadata = row.get("metadata")
+            created_at = row.get("created_at")
+            yield ImportedMemory(
+                content=values.text(row.get("memory")),
+                kind="fact",
+                created_at=values.moment(created_at) if created_at is not None else None,
+                tags=_tags(row.get("categories")),
+                metadata=dict(metadata) if isinstance(metadata, dict) else {},
+                agent_id=values.label(row.get("agent_id"), longest=_MAX_NAME),
+                app_id=values.label(row.get("app_id"), longest=_MAX_NAME),
+                run_id=values.label(row.get("run_id"), longest=_MAX_NAME),
+            )
 
 
 def _tags(value: object) -> tuple[str, ...]:
@@ -157,30 +154,24 @@ def read_chatgpt(path: Path, *, prefix: str, report: Report) -> Iterator[Importe
     for position, raw in enumerate(values.json_items(path, prefix)):
         where = f"[{position}]"
         with values.report_bad_row(where, report):
-            conversation = _chatgpt_conversation(raw, where=where, taken=taken, report=report)
+            row = values.mapping(raw)
+            nodes = values.mapping(row.get("mapping"))
+            started_at = _chatgpt_time(row.get("create_time"))
+            client_id = row.get("conversation_id") or row.get("id") or f"chatgpt-{where[1:-1]}"
+            messages = tuple(
+                _chatgpt_messages(row, nodes, started_at=started_at, where=where, report=report)
+            )
+            if not messages:
+                raise values.BadRow(SkipReason.EMPTY)
+            conversation = ImportedConversation(
+                client_id=values.unique(values.client_id(client_id), taken),
+                title=values.label(row.get("title"), longest=values.TITLE_LENGTH),
+                kind="main",
+                started_at=started_at or messages[0].created_at,
+                messages=messages,
+            )
             taken.add(conversation.client_id)
             yield conversation
-
-
-def _chatgpt_conversation(
-    raw: object, *, where: str, taken: set[str], report: Report
-) -> ImportedConversation:
-    row = values.mapping(raw)
-    nodes = values.mapping(row.get("mapping"))
-    started_at = _chatgpt_time(row.get("create_time"))
-    client_id = row.get("conversation_id") or row.get("id") or f"chatgpt-{where[1:-1]}"
-    messages = tuple(
-        _chatgpt_messages(row, nodes, started_at=started_at, where=where, report=report)
-    )
-    if not messages:
-        raise values.BadRow(SkipReason.EMPTY)
-    return ImportedConversation(
-        client_id=values.unique(values.client_id(client_id), taken),
-        title=values.label(row.get("title"), longest=values.TITLE_LENGTH),
-        kind="main",
-        started_at=started_at or messages[0].created_at,
-        messages=messages,
-    )
 
 
 def _chatgpt_messages(
@@ -198,7 +189,10 @@ def _chatgpt_messages(
         if role is None:
             continue
         with values.report_bad_row(f"{where} message {place}", report):
-            content = _chatgpt_text(message.get("content"))
+            parts = values.mapping(message.get("content")).get("parts")
+            if not isinstance(parts, list):
+                raise values.BadRow(SkipReason.NO_TEXT)
+            content = values.text("\n".join(part for part in parts if isinstance(part, str)))
             said_at = _chatgpt_time(message.get("create_time"))
             before, dated = max(before, said_at or before), dated or said_at is not None
             client_id = values.unique(values.client_id(message.get("id") or node_id), seen)
@@ -245,13 +239,6 @@ def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
     if kind is not None and kind not in _TEXT_TYPES:
         return None
     return role if role in (USER, ASSISTANT) else None
-
-
-def _chatgpt_text(content: object) -> str:
-    parts = values.mapping(content).get("parts")
-    if not isinstance(parts, list):
-        raise values.BadRow(SkipReason.NO_TEXT)
-    return values.text("\n".join(part for part in parts if isinstance(part, str)))
 
 
 def _chatgpt_time(value: object) -> datetime | None:

@@ -94,32 +94,26 @@ def open_file(path: Path, *, named: Format | None) -> OpenedFile:
         people = sum(1 for _ in read_people(path, now=moment))
 
     def tables(report: Report) -> Iterator[Table]:
-        return _tables(found, path, prefix, report=report, now=moment, people=people)
+        if found == Format.CHATGPT:
+            talks = exports.read_chatgpt(path, prefix=prefix, report=report)
+            return _conversation_tables((one, "") for one in talks)
+        if found == Format.MEM0:
+            return _memory_rows(exports.read_mem0(path, prefix=prefix, report=report))
+        if found == Format.MARKDOWN:
+            lines = _lines(path)
+            if exports.is_memory_file(lines):
+                return _memory_rows(exports.read_markdown(lines, report=report))
+            talks = exports.read_transcript(lines, now=moment, report=report)
+            return _conversation_tables((one, "") for one in talks)
+        several = people > 1  # if so, client ids and titles start with the user's id
+        return _conversation_tables(
+            (one, person.external_id if several else "")
+            for person in read_people(path, report=report, now=moment)
+            for one in person.conversations
+        )
 
     total = sum(len(list(one)) for _, one in tables(lambda skipped: None))
     return OpenedFile(found, total, people, tables)
-
-
-def _tables(
-    found: Format, path: Path, prefix: str, *, report: Report, now: datetime, people: int
-) -> Iterator[Table]:
-    if found == Format.CHATGPT:
-        talks = exports.read_chatgpt(path, prefix=prefix, report=report)
-        return _conversation_tables((one, "") for one in talks)
-    if found == Format.MEM0:
-        return _memory_rows(exports.read_mem0(path, prefix=prefix, report=report))
-    if found == Format.MARKDOWN:
-        lines = _lines(path)
-        if exports.is_memory_file(lines):
-            return _memory_rows(exports.read_markdown(lines, report=report))
-        talks = exports.read_transcript(lines, now=now, report=report)
-        return _conversation_tables((one, "") for one in talks)
-    several = people > 1  # if so, client ids and titles start with the user's id
-    return _conversation_tables(
-        (one, person.external_id if several else "")
-        for person in read_people(path, report=report, now=now)
-        for one in person.conversations
-    )
 
 
 def _detect(path: Path) -> tuple[Format, str]:
@@ -323,22 +317,18 @@ def unpack(path: Path, *, into: ByteWriter, limit: int) -> None:
     try:
         with zipfile.ZipFile(path) as packed:
             entries = packed.infolist()
-            _check_entries(entries, limit=limit)
+            if len(entries) > MAX_ENTRIES:
+                raise _refused("it contains too many files")
+            for entry in entries:
+                if entry.flag_bits & _ENCRYPTED:
+                    raise _refused("it’s protected by a password")
+                if _leads_out(entry.filename) or _is_link(entry):
+                    raise _refused("it contains links or names that point outside the zip")
+                if entry.compress_type not in _METHODS:
+                    raise _refused("its compression isn’t supported")
             _copy_entry(packed, _wanted_entry(entries), into=into, limit=limit)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
         raise _refused("it is damaged") from error
-
-
-def _check_entries(entries: list[zipfile.ZipInfo], *, limit: int) -> None:
-    if len(entries) > MAX_ENTRIES:
-        raise _refused("it contains too many files")
-    for entry in entries:
-        if entry.flag_bits & _ENCRYPTED:
-            raise _refused("it’s protected by a password")
-        if _leads_out(entry.filename) or _is_link(entry):
-            raise _refused("it contains links or names that point outside the zip")
-        if entry.compress_type not in _METHODS:
-            raise _refused("its compression isn’t supported")
 
 
 def _leads_out(name: str) -> bool:

@@ -106,7 +106,14 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
                 if raw.strip():
                     _add_line(people, values.mapping(values.parse(raw)), now=now)
     for external_id, person in people.items():
-        yield _imported_person(external_id, person)
+        said = (m.content for talk in person.talks.values() for m in talk.messages.values())
+        yield ImportedPerson(
+            name=person.name or external_id,
+            external_id=external_id,
+            language=person.language or values.language_of(said),
+            conversations=tuple(_conversation(*item) for item in person.talks.items()),
+            timezone=person.timezone or "UTC",
+        )
 
 
 def _add_line(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
@@ -123,7 +130,15 @@ def _add_line(people: dict[str, _Person], row: Mapping[str, Any], *, now: dateti
     zone = _zone(row.get("timezone") or person.timezone or "UTC")
     moment = _time(row, zone=zone, now=now)
     at = _MessageTime(moment or talk.next_time(now), dated=moment is not None or talk.is_dated)
-    for message in _messages(row, at=at, talk=talk):
+    found = (
+        _turn(row, at=at, talk=talk)
+        if "user_message" in row
+        else [_single_message(row, at=at, talk=talk)]
+    )
+    ids = [message.client_id for message in found]
+    if len(set(ids)) < len(ids) or any(one in talk.messages for one in ids):
+        raise values.BadRow(SkipReason.REPEATED_ID)
+    for message in found:
         talk.messages[message.client_id] = message
     talk.title = talk.title or values.label(row.get("title"), longest=values.TITLE_LENGTH)
     talk.kind = talk.kind or kind
@@ -169,20 +184,6 @@ def _time(row: Mapping[str, Any], *, zone: ZoneInfo, now: datetime) -> datetime 
     return None if given is None else values.moment(given)
 
 
-def _messages(
-    row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
-) -> list[ImportedMessage]:
-    found = (
-        _turn(row, at=at, talk=talk)
-        if "user_message" in row
-        else [_single_message(row, at=at, talk=talk)]
-    )
-    ids = [message.client_id for message in found]
-    if len(set(ids)) < len(ids) or any(one in talk.messages for one in ids):
-        raise values.BadRow(SkipReason.REPEATED_ID)
-    return found
-
-
 def _turn(
     row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
 ) -> list[ImportedMessage]:
@@ -224,17 +225,6 @@ def _single_message(
         created_at=at.moment,
         dated=at.dated,
         completed=row.get("completed") is not False,
-    )
-
-
-def _imported_person(external_id: str, person: _Person) -> ImportedPerson:
-    said = (m.content for talk in person.talks.values() for m in talk.messages.values())
-    return ImportedPerson(
-        name=person.name or external_id,
-        external_id=external_id,
-        language=person.language or values.language_of(said),
-        conversations=tuple(_conversation(*item) for item in person.talks.items()),
-        timezone=person.timezone or "UTC",
     )
 
 

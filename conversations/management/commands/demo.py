@@ -81,7 +81,17 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             stopped = True
         outcome = wait_for_learning.result_of(people)
-        self._sum_up(people, outcome)
+        row = self._terminal.row
+        self._terminal.say("")
+        row("People 人物", str(len(people)))
+        self._terminal.listing([f"{user.external_id}" for user in people])
+        row("Memories 记忆", str(outcome.memories))
+        row("To review 待确认", str(outcome.to_review))
+        row("Still to do 待处理", str(outcome.later))
+        row("Failed 失败", str(outcome.failed))
+        self._terminal.listing(
+            [f"{count} x {kind}: {error}" for count, kind, error in outcome.failures]
+        )
         self._show_logins(sources, people)
         if stopped:
             raise CommandError("Stopped. The same again completes it.", returncode=_STOPPED)
@@ -134,19 +144,6 @@ class Command(BaseCommand):
             [f"{one.conversation} {one.message}: {one.reason}" for one in loaded.skipped]
         )
         return user
-
-    def _sum_up(self, people: Sequence[User], outcome: wait_for_learning.LearningResult) -> None:
-        row = self._terminal.row
-        self._terminal.say("")
-        row("People 人物", str(len(people)))
-        self._terminal.listing([f"{user.external_id}" for user in people])
-        row("Memories 记忆", str(outcome.memories))
-        row("To review 待确认", str(outcome.to_review))
-        row("Still to do 待处理", str(outcome.later))
-        row("Failed 失败", str(outcome.failed))
-        self._terminal.listing(
-            [f"{count} x {kind}: {error}" for count, kind, error in outcome.failures]
-        )
 
     def _show_logins(self, sources: Sequence[Source], people: Sequence[User]) -> None:
         for source, user in zip(sources, people, strict=False):

@@ -183,7 +183,22 @@ class AddView(Mem0View):
         given = parse_add(parsed.data)
         user = people.resolve_writable_user(parsed, given.ids.user)
         if given.infer:
-            operation = _record(given, user=user)
+            labels = given.labels()
+            learning: list[Operation] = []
+            with as_user(user):
+                direct_writes.check_on(user)
+                thread = conversation_names.find_or_create(user=user, reference=given.ids.thread)
+                for said, reply in _inputs(given):
+                    recorded = turns.record_turn(
+                        user=user,
+                        conversation=thread,
+                        user_message=said,
+                        assistant_message=reply,
+                        labels=labels,
+                        occurred_at=given.at,
+                    )
+                    learning.append(recorded.operations[0])
+            operation = learning[-1]
             answer = {"event_id": operation.public_id, "status": "PENDING", "results": []}
             return Response(answer)
         stored = _store(given, user=user)
@@ -292,7 +307,19 @@ def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> lis
     """
     prepared = []
     for memory_id, one in given.items():
-        changes = _changes(one)
+        changes: dict[str, Any] = {}
+        if one.get("text") is not None:
+            if not isinstance(one["text"], str):
+                raise Invalid.field("text", "Must be text.")
+            changes["content"] = one["text"]
+        if one.get("metadata") is not None:
+            changes["metadata"] = filters.read_metadata(one["metadata"])
+        if one.get("timestamp") is not None:
+            changes["occurred_at"] = filters.read_time(one["timestamp"], field="timestamp")
+        if "expiration_date" in one:
+            changes["valid_until"] = filters.read_expiry(one["expiration_date"])
+        if not changes:
+            raise Invalid.field("text", "Give text, metadata, timestamp or expiration_date.")
         with as_user(user):
             row = selectors.memory_of(user, memory_id, with_bin=False)
         prepared.append((row, curation.prepare_edit(changes, memory=row, actor=Origin.API)))
@@ -300,42 +327,6 @@ def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> lis
         return [
             curation.edit(edit, user=user, memory=row, actor=Origin.API) for row, edit in prepared
         ]
-
-
-def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    if given.get("text") is not None:
-        if not isinstance(given["text"], str):
-            raise Invalid.field("text", "Must be text.")
-        changes["content"] = given["text"]
-    if given.get("metadata") is not None:
-        changes["metadata"] = filters.read_metadata(given["metadata"])
-    if given.get("timestamp") is not None:
-        changes["occurred_at"] = filters.read_time(given["timestamp"], field="timestamp")
-    if "expiration_date" in given:
-        changes["valid_until"] = filters.read_expiry(given["expiration_date"])
-    if not changes:
-        raise Invalid.field("text", "Give text, metadata, timestamp or expiration_date.")
-    return changes
-
-
-def _record(given: AddCall, *, user: User) -> Operation:
-    labels = given.labels()
-    learning: list[Operation] = []
-    with as_user(user):
-        direct_writes.check_on(user)
-        thread = conversation_names.find_or_create(user=user, reference=given.ids.thread)
-        for said, reply in _inputs(given):
-            recorded = turns.record_turn(
-                user=user,
-                conversation=thread,
-                user_message=said,
-                assistant_message=reply,
-                labels=labels,
-                occurred_at=given.at,
-            )
-            learning.append(recorded.operations[0])
-    return learning[-1]
 
 
 def _inputs(given: AddCall) -> Iterator[tuple[MessageInput, MessageInput]]:

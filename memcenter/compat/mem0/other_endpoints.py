@@ -67,7 +67,10 @@ class EntityView(Mem0View):
     def delete(self, parsed: ParsedRequest) -> Response:
         kind, name = parsed.ids["kind"], parsed.ids["name"]
         if kind == "user":
-            begun: Operation | None = _forget_user(parsed, name)
+            user = people.resolve_entity(parsed, name)
+            with as_user(user, changing=True):
+                operation, _ = person_forgets.forget_user(user=user, requested_by_key=parsed.key_id)
+            begun: Operation | None = operation
         elif kind in _ENTITY_KINDS:
             begun = _forget_named(parsed, kind, filters.read_name(name, field=f"{kind}_id"))
         else:
@@ -196,7 +199,13 @@ class EventView(Mem0View):
             return Response(rendering.event(row, results=[]))
         with as_user(user):
             rows = _of_the_same_call(row, user)
-            results = _learned(rows, user)
+            entries = [entry for row in rows for entry in row.result.get("memories", ())]
+            known = selectors.memories_by_ids(user, [entry["id"] for entry in entries])
+            results = [
+                rendering.learned_memory(entry["result"], known[entry["id"]])
+                for entry in entries
+                if entry["id"] in known
+            ]
         slowest = next((other for other in rows if other.finished_at is None), row)
         return Response({**rendering.event(slowest, results=results), "id": row.public_id})
 
@@ -288,23 +297,6 @@ def _of_the_same_call(row: Operation, user: User) -> list[Operation]:
     pks = list(turns.values_list("pk", flat=True))
     same = operation_selectors.operations_of(user, kind=Kind.EXTRACT_TURN)
     return list(same.filter(payload__turn__in=pks).order_by("pk")) or [row]
-
-
-def _learned(rows: list[Operation], user: User) -> list[dict[str, Any]]:
-    entries = [entry for row in rows for entry in row.result.get("memories", ())]
-    known = selectors.memories_by_ids(user, [entry["id"] for entry in entries])
-    return [
-        rendering.learned_memory(entry["result"], known[entry["id"]])
-        for entry in entries
-        if entry["id"] in known
-    ]
-
-
-def _forget_user(parsed: ParsedRequest, name: str) -> Operation:
-    user = people.resolve_entity(parsed, name)
-    with as_user(user, changing=True):
-        operation, _ = person_forgets.forget_user(user=user, requested_by_key=parsed.key_id)
-    return operation
 
 
 def _forget_named(parsed: ParsedRequest, kind: str, name: str) -> Operation | None:

@@ -38,7 +38,13 @@ def demo_answer(exchange: Exchange | None, body: Mapping[str, Any]) -> HttpRespo
     Nothing is recorded if `exchange` is None, its user isn't stored or it isn't to be kept.
     """
     text = demo_assistant.answer("", remembered=[]) if exchange is None else _exchanged(exchange)
-    usage = _usage(exchange.said.text if exchange else "", text)
+    said = exchange.said.text if exchange else ""
+    asked, answered = tokens.count(said), tokens.count(text)
+    usage = {
+        "prompt_tokens": asked,
+        "completion_tokens": answered,
+        "total_tokens": asked + answered,
+    }
     if body.get("stream"):
         options = body.get("stream_options")
         wanted = isinstance(options, dict) and bool(options.get("include_usage"))
@@ -101,15 +107,6 @@ def _event(value: Mapping[str, Any]) -> bytes:
 def _head(kind: str) -> dict[str, Any]:
     name = ids.message_id().replace("msg_", "chatcmpl-")
     return {"id": name, "object": kind, "created": int(time.time()), "model": MODEL}
-
-
-def _usage(said: str, text: str) -> dict[str, int]:
-    asked, answered = tokens.count(said), tokens.count(text)
-    return {
-        "prompt_tokens": asked,
-        "completion_tokens": answered,
-        "total_tokens": asked + answered,
-    }
 
 
 _CONNECT_SECONDS = 10.0

@@ -26,7 +26,6 @@ from conversations.recording.turns import MessageInput
 from foundation.errors import ApplicationError, ProviderError
 from memcenter.compat.openai_chat.protocol import NewestMessage
 from memories.recall import search
-from memories.recall.candidate_pool import PreparedQuery
 from ops.access import as_user
 from ops.models import User
 
@@ -87,7 +86,23 @@ def recall_block(exchange: Exchange) -> Recalled:
             with connection.cursor() as cursor:
                 milliseconds = str(max(1, int(seconds * 1000)))
                 cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
-            return _recalled(prepared, exchange)
+            options = BlockOptions(conversation_kind=exchange.kind, include_window=False)
+            user = exchange.user
+            if exchange.brief or not exchange.kept:
+                thread = temporary.find(
+                    user=exchange.user, reference=exchange.thread
+                ) or temporary.unsaved_conversation(
+                    user=exchange.user, external_id=exchange.thread, kind=exchange.kind
+                )
+                return Recalled(
+                    builder.build(prepared, user=user, conversation=thread, options=options).block
+                )
+            kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
+            found = builder.build(prepared, user=user, conversation=kept, options=options)
+            covered = (
+                _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0
+            )
+            return Recalled(found.block, covered)
     except (ApplicationError, ProviderError, TimeoutError, Error, RedisError) as error:
         logger.warning(_SKIPPED, type(error).__name__)
         return Recalled()
@@ -113,24 +128,6 @@ def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
             _record(exchange, answer, finished=finished)
     except (ApplicationError, Error, RedisError) as error:
         logger.warning(_NOT_RECORDED, type(error).__name__)
-
-
-def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
-    options = BlockOptions(conversation_kind=exchange.kind, include_window=False)
-    user = exchange.user
-    if exchange.brief or not exchange.kept:
-        thread = temporary.find(
-            user=exchange.user, reference=exchange.thread
-        ) or temporary.unsaved_conversation(
-            user=exchange.user, external_id=exchange.thread, kind=exchange.kind
-        )
-        return Recalled(
-            builder.build(prepared, user=user, conversation=thread, options=options).block
-        )
-    kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
-    found = builder.build(prepared, user=user, conversation=kept, options=options)
-    covered = _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0
-    return Recalled(found.block, covered)
 
 
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
