@@ -5,7 +5,7 @@ The conversation may be stored in the database or temporary (in Redis only).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework.response import Response
@@ -20,7 +20,7 @@ from foundation.errors import Conflict, Invalid, NotFound
 from memcenter.rest.endpoint import CREATE, PRETEND, Call, ParsedRequest
 from memcenter.rest.idempotency import UnstoredResponse
 from memcenter.rest.responses import accepted_response
-from ops.models import Operation, User
+from ops.models import User
 
 Thread = Conversation | TemporaryConversation
 
@@ -116,10 +116,6 @@ def rename(call: Call, thread: Thread, *, title: str) -> Thread:
     return conversation_names.rename(user=call.user, conversation=thread, title=title)
 
 
-def forget(call: Call, reference: str) -> Response:
-    return _forget_or_clear(call, reference, message_forgets.forget_conversation)
-
-
 def forget_message(call: Call, reference: str) -> Response:
     operation = message_forgets.forget_message(
         user=call.user,
@@ -130,18 +126,13 @@ def forget_message(call: Call, reference: str) -> Response:
     return accepted_response(operation)
 
 
-def clear(call: Call, reference: str) -> Response:
-    """Forget all messages of a conversation, but keep the conversation itself."""
-    return _forget_or_clear(call, reference, message_forgets.clear_conversation, messages_only=True)
-
-
-def _forget_or_clear(
-    call: Call, reference: str, ask: Callable[..., Operation], *, messages_only: bool = False
-) -> Response:
+def forget(call: Call, reference: str, *, clears: bool = False) -> Response:
+    """Forget a conversation; with `clears`, forget all its messages but keep the conversation."""
     thread = thread_of(call, reference)
     if isinstance(thread, TemporaryConversation):
-        temporary.erase(thread, messages_only=messages_only)
+        temporary.erase(thread, messages_only=clears)
         return UnstoredResponse({"status": "accepted", "op_id": None}, status=202)
+    ask = message_forgets.clear_conversation if clears else message_forgets.forget_conversation
     operation = ask(
         user=call.user,
         conversation=thread,

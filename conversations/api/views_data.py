@@ -22,7 +22,6 @@ from memcenter.rest.responses import accepted_response, not_modified
 from memories import projects
 from memories import selectors as memory_selectors
 from memories.forgetting import memory_forgets, spoken_requests
-from memories.forgetting.spoken_requests import EmbeddedRequest
 from ops import audit_log
 from ops.accounts import users
 from ops.forgetting import person_forgets
@@ -38,7 +37,9 @@ class ForgetView(MemcenterView):
         answers={200: serializers.ForgetQuestion, 202: serializers.ForgetAnswer},
         scope=Scope.FORGET,
         strict=True,
-        prepare=lambda call: _forget_requests(call.data),
+        prepare=lambda call: (
+            spoken_requests.requests_of_api_text(call.data["about"]) if "about" in call.data else []
+        ),
         while_forgetting=True,
     )
     def post(self, call: Call) -> Response:
@@ -48,19 +49,22 @@ class ForgetView(MemcenterView):
         return _FORGET[scope](call)
 
 
-def _forget_requests(data: Mapping[str, Any]) -> list[EmbeddedRequest]:
-    return spoken_requests.requests_of_api_text(data["about"]) if "about" in data else []
-
-
 def _forget_memory(call: Call) -> Response:
     if "about" in call.data:
         return _forget_about(call)
-    if "memory_id" not in call.data:
-        return _forget_chosen(call)
-    memory = memory_selectors.memory_of(call.user, call.data["memory_id"])
-    operation = memory_forgets.forget_memory(
-        user=call.user, memory=memory, requested_by_key=call.key_id
-    )
+    if "memory_id" in call.data:
+        memory = memory_selectors.memory_of(call.user, call.data["memory_id"])
+        operation = memory_forgets.forget_memory(
+            user=call.user, memory=memory, requested_by_key=call.key_id
+        )
+    else:
+        operation = message_forgets.forget_chosen(
+            user=call.user,
+            memory_ids=call.data.get("memory_ids", ()),
+            message_ids=call.data.get("message_ids", ()),
+            conversation=conversation_lookup.named_conversation(call),
+            requested_by_key=call.key_id,
+        )
     return accepted_response(operation)
 
 
@@ -73,17 +77,6 @@ def _forget_about(call: Call) -> Response:
         told = {"status": "accepted", "op_id": outcome.op_id, **ids, "also_ids": outcome.also_ids}
         return Response(told, status=202)
     return Response({"status": outcome.status, **ids})
-
-
-def _forget_chosen(call: Call) -> Response:
-    operation = message_forgets.forget_chosen(
-        user=call.user,
-        memory_ids=call.data.get("memory_ids", ()),
-        message_ids=call.data.get("message_ids", ()),
-        conversation=conversation_lookup.named_conversation(call),
-        requested_by_key=call.key_id,
-    )
-    return accepted_response(operation)
 
 
 def _forget_project(call: Call) -> Response:
@@ -119,7 +112,7 @@ class ClearView(MemcenterView):
         unknown_user=PRETEND,
     )
     def post(self, call: Call) -> Response:
-        return conversation_lookup.clear(call, call.data["conversation_id"])
+        return conversation_lookup.forget(call, call.data["conversation_id"], clears=True)
 
 
 class ExportView(MemcenterView):

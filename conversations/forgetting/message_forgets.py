@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any
 
@@ -85,55 +85,6 @@ def forget_messages(
     )
 
 
-def forget_conversation(
-    *,
-    user: User,
-    conversation: Conversation,
-    forget_memories: bool = True,
-    requested_by_key: int | None = None,
-) -> Operation:
-    """Hide a conversation now, and enqueue its erasure with everything derived from it.
-
-    If `forget_memories` is False, memories learned from it are kept and count as written by the
-    person. Raise `NotFound` if the person has no such conversation.
-    """
-    return _forget_all(
-        Kind.FORGET_CONVERSATION, user, conversation, forget_memories, requested_by_key
-    )
-
-
-def clear_conversation(
-    *,
-    user: User,
-    conversation: Conversation,
-    forget_memories: bool = True,
-    requested_by_key: int | None = None,
-) -> Operation:
-    """Forget all messages that a conversation contains now, but keep the conversation itself.
-
-    If `forget_memories` is False, memories learned from it are kept and count as written by the
-    person. Raise `NotFound` if the person has no such conversation.
-    """
-    return _forget_all(
-        Kind.CLEAR_CONVERSATION, user, conversation, forget_memories, requested_by_key
-    )
-
-
-def repeat_clear(
-    *, user: User, conversation: Conversation, at: datetime, forget_memories: bool
-) -> Operation | None:
-    """Clear the messages of a conversation that were recorded up to `at`.
-
-    Return None if there are no such messages. Used to repeat a request after a backup was restored.
-    """
-    before = Message.everything.filter(user=user, conversation=conversation, recorded_at__lte=at)
-    newest = before.order_by("-number").first()
-    if newest is None:
-        return None
-    kind = Kind.CLEAR_CONVERSATION
-    return _forget_all(kind, user, conversation, forget_memories, None, through=newest.number)
-
-
 def target_through(user: User, *, conversation: int, through: int) -> Target:
     """Return a target with all messages of a conversation whose number is at most `through`."""
     upto = Q(number__lte=through)
@@ -158,13 +109,19 @@ def hide_memories(user: User, target: Target) -> set[int]:
 
 def _forget_all(
     kind: Kind,
+    *,
     user: User,
     conversation: Conversation,
-    forget_memories: bool,
-    requested_by_key: int | None,
-    *,
+    forget_memories: bool = True,
+    requested_by_key: int | None = None,
     through: int | None = None,
 ) -> Operation:
+    """Hide the messages of a conversation now, and enqueue their erasure.
+
+    `through` is the number of the last message to forget. Everything derived from the messages is
+    forgotten with them; if `forget_memories` is False, memories are kept and count as written by
+    the person. Raise `NotFound` if the person has no such conversation.
+    """
     locked = lock(user, conversation.pk)
     last = locked.last_number if through is None else through
     payload: dict[str, Any] = {"conversation": locked.pk, "through": last}
@@ -196,6 +153,30 @@ def _forget_all(
             "forget_memories": forget_memories,
         },
         requested_by_key=requested_by_key,
+    )
+
+
+# The first also forgets the conversation itself, the second keeps it.
+forget_conversation = partial(_forget_all, Kind.FORGET_CONVERSATION)
+clear_conversation = partial(_forget_all, Kind.CLEAR_CONVERSATION)
+
+
+def repeat_clear(
+    *, user: User, conversation: Conversation, at: datetime, forget_memories: bool
+) -> Operation | None:
+    """Clear the messages of a conversation that were recorded up to `at`.
+
+    Return None if there are no such messages. Used to repeat a request after a backup was restored.
+    """
+    before = Message.everything.filter(user=user, conversation=conversation, recorded_at__lte=at)
+    newest = before.order_by("-number").first()
+    if newest is None:
+        return None
+    return clear_conversation(
+        user=user,
+        conversation=conversation,
+        forget_memories=forget_memories,
+        through=newest.number,
     )
 
 
@@ -286,7 +267,7 @@ def forget_chosen(
     memories = [memory_selectors.memory_of(user, one) for one in named["memory_ids"]]
     messages = [selectors.message_of(user, one) for one in named["message_ids"]]
     kept = Memory.visible.filter(user=user, public_id__in=keep_ids)
-    return _forget_chosen(
+    return forget_rows(
         user,
         memories,
         messages,
@@ -313,22 +294,6 @@ def _public_id(user: User, reference: str, conversation: Conversation | None) ->
         if (newest := found.order_by("-pk").first()) is None:
             raise
         return newest.public_id
-
-
-def repeat_forget_chosen(
-    *,
-    user: User,
-    memories: Sequence[Memory],
-    messages: Sequence[Message],
-    keeping: Iterable[Memory] = (),
-) -> Operation:
-    """Forget these memories and messages again, after a restored backup has brought them back.
-
-    The memories in `keeping` are kept, as they were the first time.
-    """
-    return _forget_chosen(
-        user, memories, messages, keeping=keeping, extra={}, requested_by_key=None
-    )
 
 
 def also_forgotten(
@@ -372,16 +337,17 @@ def lost_sources_of(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
     return reduce(or_, (one.lost_sources for one in targets), Q(memory__in=gone))
 
 
-def _forget_chosen(
+def forget_rows(
     user: User,
     memories: Sequence[Memory],
     messages: Sequence[Message],
     *,
     keeping: Iterable[Memory],
     said_in: Collection[int] = (),
-    extra: dict[str, object],
-    requested_by_key: int | None,
+    extra: Mapping[str, object] | None = None,
+    requested_by_key: int | None = None,
 ) -> Operation:
+    """Forget these rows as `forget_chosen` does; `extra` is added to the operation's payload."""
     forget_steps.register_forget(user)
     pks = message_erasure.turn_message_pks(user, [one.pk for one in messages])
     found = Message.everything.filter(user=user, pk__in=pks)
@@ -409,7 +375,7 @@ def _forget_chosen(
         "memories": sorted(gone),
         "messages": pks,
         "conversations": [one.conversation for one in targets],
-        **extra,
+        **(extra or {}),
     }
     operation = forget_steps.enqueue_forget(
         Kind.FORGET_CHOICE,

@@ -207,6 +207,9 @@ def _remember(
     """
     found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
+    own_row = list[QuerySet[Conversation]]()
+    if run.operation.kind == Kind.FORGET_CONVERSATION:
+        own_row = [Conversation.everything.filter(user=user, pk=run.payload["conversation"])]
 
     def collect_texts() -> list[str]:
         nonlocal found, elsewhere
@@ -238,16 +241,10 @@ def _remember(
         rows=lambda: [
             *found.rows,
             *(rows for one in targets for rows in message_erasure.rows_of(user, one)),
-            *_own_row(run, user),
+            *own_row,
         ],
         staying=lambda: [*found.staying, *elsewhere],
     )
-
-
-def _own_row(run: Run, user: User) -> list[QuerySet[Conversation]]:
-    if run.operation.kind != Kind.FORGET_CONVERSATION:
-        return []
-    return [Conversation.everything.filter(user=user, pk=run.payload["conversation"])]
 
 
 def _kept_types(run: Run) -> tuple[str, ...]:
@@ -287,9 +284,7 @@ def _reapply_choice(user: User, target: Mapping[str, Any], at: datetime) -> Oper
     if not memories and not messages:
         return None
     kept = Memory.everything.filter(user=user, public_id__in=target.get("kept", ()))
-    return message_forgets.repeat_forget_chosen(
-        user=user, memories=memories, messages=messages, keeping=kept
-    )
+    return message_forgets.forget_rows(user, memories, messages, keeping=kept)
 
 
 @reapply_handler("conversation")

@@ -125,9 +125,6 @@ class _Loading:
             self._skip(source, source.messages, error)
             self._advance(len(source.messages), is_done=True)
             return
-        self._take_parts(source, conversation)
-
-    def _take_parts(self, source: ImportedConversation, conversation: Conversation) -> None:
         known = conversation.last_number
         before = self.loaded.messages
         left = len(source.messages)

@@ -73,7 +73,10 @@ def request(
     users.check_not_deleted(user)
     if format and format not in list(Format):
         raise Invalid.field("format", f"Must be one of {', '.join(Format)}.")
-    check_size(size)
+    if size <= 0:
+        raise Invalid.field("file", "The file is empty.")
+    if size > settings.MAX_IMPORT_BYTES:
+        raise too_large()
     expired_rows.erase_imports(user)
     operation = outbox.enqueue(
         Kind.IMPORT,
@@ -98,13 +101,6 @@ def request(
         details={"bytes": size, "format": format},
     )
     return row
-
-
-def check_size(size: int) -> None:
-    if size <= 0:
-        raise Invalid.field("file", "The file is empty.")
-    if size > settings.MAX_IMPORT_BYTES:
-        raise too_large()
 
 
 def too_large() -> Invalid:

@@ -82,7 +82,9 @@ def title_of(text: str) -> str:
     if any(map(says_something, public)):
         return headline("\n".join(public))
     topic = next(filter(None, topics), "")
-    return _topic_name(topic, language=segment.language(text)) if topic else ""
+    if topic and segment.language(text) == "zh":
+        return tag_of(topic, language="zh")
+    return _NAMES[topic] if topic else ""
 
 
 def _private_topic(sentence: str) -> str | None:
@@ -93,7 +95,3 @@ def _private_topic(sentence: str) -> str | None:
     if masking.is_redacted(sentence) or _NUMBER.search(sentence):
         return ""
     return next((topic for topic, words in _PRIVATE if words.search(sentence)), None)
-
-
-def _topic_name(topic: str, *, language: str) -> str:
-    return tag_of(topic, language="zh") if language == "zh" else _NAMES[topic]

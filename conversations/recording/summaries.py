@@ -47,7 +47,8 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
         found = due_messages(user=user, conversation=conversation) if conversation else None
     if found is None:
         return None
-    joint_learning.flush(run, user=user, conversation=found.conversation, through=found.through)
+    through = found.messages[-1].number
+    joint_learning.flush(run, user=user, conversation=found.conversation, through=through)
     with as_user(user):
         ids = [message.pk for message in found.messages]
         asked = learnability.not_to_keep_among(Message.objects.filter(pk__in=ids))
@@ -70,10 +71,6 @@ class DueSummary:
     conversation: Conversation
     previous: Summary | None
     messages: tuple[Message, ...]
-
-    @property
-    def through(self) -> int:
-        return self.messages[-1].number
 
 
 def due_messages(*, user: User, conversation: Conversation) -> DueSummary | None:
@@ -129,18 +126,6 @@ SELECT (SELECT count(*) FROM outside),
                   AND version > coalesce((SELECT version FROM previous), 0)),
        (SELECT summary_enabled FROM ops_usersettings WHERE user_id = %s)
 """
-
-
-def is_summary_due(*, user: User, conversation_id: int) -> bool:
-    """Return whether `due_messages` would return messages.
-
-    It runs a single SQL statement and reads no text.
-    """
-    of = (conversation_id, user.pk)
-    window, every = (settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS), settings.SUMMARY_EVERY
-    values = [*of, window[0], *of, *of, window[1], every, conversation_id, user.pk]
-    left, lost, enabled = statements.rows(_DUE, values)[0]
-    return bool(enabled is not False and left >= (1 if lost else every))
 
 
 def write(due: DueSummary, *, left_out: Collection[int] = ()) -> str:
@@ -214,9 +199,17 @@ def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
 
 
 def request_due_summaries(*, user: User, conversations: Collection[int]) -> None:
-    for conversation in sorted(conversations):
-        if is_summary_due(user=user, conversation_id=conversation):
-            request(user=user, conversation_id=conversation)
+    """Enqueue a summary of each conversation for which `due_messages` would return messages.
+
+    Each check is a single SQL statement that reads no text.
+    """
+    every = settings.SUMMARY_EVERY
+    for pk in sorted(conversations):
+        of = (pk, user.pk)
+        window = (settings.WINDOW_MESSAGES, *of, *of, settings.WINDOW_TOKENS)
+        left, lost, enabled = statements.rows(_DUE, [*of, *window, every, *of])[0]
+        if enabled is not False and left >= (1 if lost else every):
+            request(user=user, conversation_id=pk)
 
 
 def request(*, user: User, conversation_id: int) -> Operation:

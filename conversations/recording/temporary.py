@@ -206,7 +206,13 @@ def read(conversation: TemporaryConversation) -> list[TemporaryMessage]:
 
 def erase(conversation: TemporaryConversation, *, messages_only: bool = False) -> None:
     if messages_only:
-        _change(conversation, _erase_messages)
+
+        def change(pipe: Any, current: TemporaryConversation) -> None:
+            pipe.multi()
+            pipe.delete(_messages(current.public_id))
+            _put(pipe, replace(current, message_count=0, last_message_at=None))
+
+        _change(conversation, change)
         return
     name = conversation.public_id
     with client().pipeline() as pipe:
@@ -216,19 +222,12 @@ def erase(conversation: TemporaryConversation, *, messages_only: bool = False) -
         pipe.execute()
 
 
-def _erase_messages(pipe: Any, current: TemporaryConversation) -> None:
-    pipe.multi()
-    pipe.delete(_messages(current.public_id))
-    _put(pipe, replace(current, message_count=0, last_message_at=None))
-
-
 def list_conversations(user: User) -> list[TemporaryConversation]:
     names = client().hvals(_index(owner_key(user)))
     return [found for name in names if (found := _get(_text(name))) is not None]
 
 
 def erase_all(user: User) -> int:
-    """Erase all temporary conversations of a person; return their number."""
     found = list_conversations(user)
     for conversation in found:
         erase(conversation)

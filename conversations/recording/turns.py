@@ -264,7 +264,15 @@ def _find_or_add_both(
     answer, answer_old = _find_or_add(
         thread, reply, moment=question.created_at, field="assistant_message_id"
     )
-    return question, answer, _turn_of(question, answer) if old or answer_old else None
+    if not (old or answer_old):
+        return question, answer, None
+    turn = Turn.objects.filter(user_message=question).first()
+    if turn != Turn.objects.filter(assistant_message=answer).first():
+        raise Conflict(
+            "One of the messages belongs to another turn.",
+            fields={"assistant_message_id": ["Belongs to another turn."]},
+        )
+    return question, answer, turn
 
 
 def _find_or_add(
@@ -309,17 +317,6 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
     if message.speaker and message.speaker not in conversation.speakers:
         conversation.speakers.append(message.speaker)
     return row
-
-
-def _turn_of(question: Message, answer: Message) -> Turn | None:
-    turn = Turn.objects.filter(user_message=question).first()
-    other = Turn.objects.filter(assistant_message=answer).first()
-    if turn != other:
-        raise Conflict(
-            "One of the messages belongs to another turn.",
-            fields={"assistant_message_id": ["Belongs to another turn."]},
-        )
-    return turn
 
 
 def _open_question(answer: Message) -> Message | None:

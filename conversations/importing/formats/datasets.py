@@ -19,7 +19,6 @@ MemoryBank lists the exchanges of each person, grouped by day: `[{"user": name, 
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -83,13 +82,19 @@ def _person(raw: object, *, where: str, taken: set[str], report: Report) -> Impo
     user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
     if not user or not other or user == other:
         raise values.BadRow(SkipReason.NO_NAME)
-    roles = {user: USER, other: ASSISTANT}
-    conversations = tuple(_sessions(row, roles=roles, where=where, report=report))
+    sessions = _sessions(row, roles={user: USER, other: ASSISTANT}, where=where, report=report)
+    return _with_conversations(user, values.unique(f"{user}-{other}"[:_ID_LENGTH], taken), sessions)
+
+
+def _with_conversations(
+    name: str, external_id: str, found: Iterator[ImportedConversation]
+) -> ImportedPerson:
+    conversations = tuple(found)
     if not conversations:
         raise values.BadRow(SkipReason.EMPTY)
     return ImportedPerson(
-        name=next(iter(roles)),
-        external_id=values.unique("-".join(roles)[:_ID_LENGTH], taken),
+        name=name,
+        external_id=external_id,
         language=values.language_of(m.content for c in conversations for m in c.messages),
         conversations=conversations,
     )
@@ -132,21 +137,14 @@ def _messages(
     for index, raw in enumerate(rows):
         here = f"{where}[{index}]"
         with values.report_bad_row(here, report):
-            at = started_at + index * APART
             row = values.mapping(raw)
             speaker = values.label(row.get("speaker"))
             if speaker not in roles:
                 raise values.BadRow(SkipReason.BAD_SPEAKER)
-            message = ImportedMessage(
-                client_id=values.client_id(row.get("dia_id") or here),
-                role=roles[speaker],
-                speaker=speaker,
-                content=_content(row),
-                created_at=at,
-            )
-            message = replace(message, client_id=values.unique(message.client_id, taken))
-            taken.add(message.client_id)
-            yield message
+            client_id = values.unique(values.client_id(row.get("dia_id") or here), taken)
+            content, at = _content(row), started_at + index * APART
+            taken.add(client_id)
+            yield ImportedMessage(client_id, roles[speaker], speaker, content, at)
 
 
 def _content(row: Mapping[str, Any]) -> str:
@@ -183,15 +181,8 @@ def _memorybank_person(
     if not name:
         raise values.BadRow(SkipReason.NO_NAME)
     external_id = values.identifier(values.unique(name, taken), longest=values.EXTERNAL_ID_LENGTH)
-    conversations = tuple(_days(row.get("history"), where=f"{where}.history", report=report))
-    if not conversations:
-        raise values.BadRow(SkipReason.EMPTY)
-    return ImportedPerson(
-        name=name,
-        external_id=external_id,
-        language=values.language_of(m.content for c in conversations for m in c.messages),
-        conversations=conversations,
-    )
+    days = _days(row.get("history"), where=f"{where}.history", report=report)
+    return _with_conversations(name, external_id, days)
 
 
 def _days(history: object, *, where: str, report: Report) -> Iterator[ImportedConversation]:

@@ -336,20 +336,8 @@ def _speaker_line(line: str, *, number: int) -> _TranscriptMessage | None:
     return _TranscriptMessage(number, role, at, [rest] if rest else [])
 
 
-@dataclass(frozen=True)
-class ExportContents:
-    """The contents of an export file: the number of rows of each kind, and the version.
-
-    `complete` is the flag at the very end of the file; it is missing from a truncated file.
-    """
-
-    rows: Mapping[str, int]
-    version: object
-    complete: bool
-
-
-def survey_export(path: Path) -> ExportContents:
-    """Read the whole file once, and return its row counts and its version.
+def survey_export(path: Path) -> Mapping[str, int]:
+    """Read the whole file once, and return its row counts by kind.
 
     Raise `Invalid` if the file is broken or truncated, or was written by another version.
     """
@@ -366,10 +354,10 @@ def survey_export(path: Path) -> ExportContents:
         raise Invalid.field("file", "The export was made by another version and can’t be read.")
     if not complete:
         raise Invalid.field("file", "The export is cut off: its end is missing.")
-    return ExportContents(dict(rows), version, complete)
+    return rows
 
 
-def export_tables(path: Path, contents: ExportContents) -> Iterator[Table]:
-    for name, count in contents.rows.items():
+def export_tables(path: Path, counts: Mapping[str, int]) -> Iterator[Table]:
+    for name, count in counts.items():
         if count:
             yield name, values.json_items(path, f"data.{name}.item")

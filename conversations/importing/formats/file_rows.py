@@ -85,9 +85,9 @@ def open_file(path: Path, *, named: Format | None) -> OpenedFile:
     if named is not None and named != found:
         raise Invalid.field("format", f"The file is {found}, not {named}.")
     if found == Format.MEMORY_CENTER:
-        contents = exports.survey_export(path)
-        total = sum(contents.rows.values())
-        return OpenedFile(found, total, 1, lambda report: exports.export_tables(path, contents))
+        counts = exports.survey_export(path)
+        total = sum(counts.values())
+        return OpenedFile(found, total, 1, lambda report: exports.export_tables(path, counts))
     moment = datetime.now(UTC)
     people = 1
     if found in (Format.JSONL, Format.MEMORYBANK, Format.LOCOMO):
@@ -274,29 +274,27 @@ def _add(
 def _memory_rows(found: Iterable[ImportedMemory]) -> Iterator[Table]:
     portion: list[Row] = []
     for number, one in enumerate(found, start=1):
-        portion.append(_memory_row(one, f"m{number}"))
+        portion.append(
+            {
+                "id": f"m{number}",
+                "kind": one.kind,
+                "content": one.content,
+                "tags": list(one.tags),
+                "importance": 0.7,
+                "confidence": 0.95,
+                "origin": "import",
+                "metadata": dict(one.metadata),
+                "agent_id": one.agent_id,
+                "app_id": one.app_id,
+                "run_id": one.run_id,
+                "occurred_at": one.created_at,
+                "created_at": one.created_at,
+            }
+        )
         if len(portion) >= _PORTION:
             yield "memory", portion
             portion = []
     yield "memory", portion
-
-
-def _memory_row(one: ImportedMemory, name: str) -> Row:
-    return {
-        "id": name,
-        "kind": one.kind,
-        "content": one.content,
-        "tags": list(one.tags),
-        "importance": 0.7,
-        "confidence": 0.95,
-        "origin": "import",
-        "metadata": dict(one.metadata),
-        "agent_id": one.agent_id,
-        "app_id": one.app_id,
-        "run_id": one.run_id,
-        "occurred_at": one.created_at,
-        "created_at": one.created_at,
-    }
 
 
 class ByteWriter(Protocol):

@@ -143,8 +143,6 @@ class ImportedPerson:
 
 @dataclass(frozen=True)
 class ImportedMemory:
-    """A memory that was exported from another program."""
-
     content: str
     kind: str
     created_at: datetime | None = None
@@ -165,7 +163,6 @@ class BadRow(ValueError):
 
 @contextmanager
 def report_bad_row(where: str, report: Report) -> Iterator[None]:
-    """Report the row as skipped if the block raises `BadRow`."""
     try:
         yield
     except BadRow as bad:
