@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from drf_spectacular.types import OpenApiTypes
@@ -60,8 +60,7 @@ _CHOSEN_BY = ("about", "memory_ids", "message_ids")
 class ClientId(Text):
     """An id that the client assigned to an object."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**({"required": False, "allow_null": True, "max_length": 200} | options))
+    defaults: ClassVar = {"required": False, "allow_null": True, "max_length": 200}
 
     def to_internal_value(self, data: Any) -> str:
         try:

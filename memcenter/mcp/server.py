@@ -43,31 +43,20 @@ from memcenter.rest.responses import error_of, log_error, render_json
 from ops import audit_log
 from ops.access import as_user
 from ops.accounts import keys
-from ops.models import ApiKey
+from ops.models import ApiKey, Scope
 
 
-class Trouble(Exception):
+class Trouble(ApplicationError):
     """An error that is reported to the agent in the same form as an error of the REST API."""
-
-    def __init__(
-        self, code: str, message: str, fields: Mapping[str, list[str]] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.code, self.message, self.fields = code, message, dict(fields or {})
 
 
 @dataclass(frozen=True)
 class ToolCall(ParsedRequest):
-    """A tool call in the form that the REST API's checks expect, but without an HTTP request.
-
-    `writing` says whether the tool changes data.
-    """
-
-    writing: bool = False
+    """A tool call in the form that the REST API's checks expect, but without an HTTP request."""
 
     @property
     def writes(self) -> bool:
-        return self.writing
+        return self.scope == Scope.WRITE
 
 
 def key_of(text: str) -> ApiKey | None:
@@ -90,12 +79,13 @@ def perform(tool: ToolDeclaration, arguments: Mapping[str, Any], key: ApiKey) ->
         return result
     except Throttled:
         wait = f"Too many calls; try again in {throttling.seconds_left()} seconds."
-        raise Trouble("rate_limited", wait) from None
+        raise Trouble(wait, code="rate_limited") from None
     except (ApplicationError, ProviderError, ValidationError) as error:
         raise Trouble(**error_of(error)) from None
     except Exception as error:
         log_error(f"tool {tool.name}", error)
-        raise Trouble("unavailable", "Something went wrong on our side; try again.") from None
+        wrong = "Something went wrong on our side; try again."
+        raise Trouble(wrong, code="unavailable") from None
     finally:
         close_old_connections()
 
@@ -108,7 +98,7 @@ def _perform(tool: ToolDeclaration, arguments: Mapping[str, Any], key: ApiKey) -
         raise NotAllowed(f"This key lacks the scope “{tool.scope}”.")
     throttling.count_key(key)
     page = ToolPage.read_from(data)
-    parsed = ToolCall(cast(Request, None), key, {}, data, page, tool.scope, writing=tool.writes)
+    parsed = ToolCall(cast(Request, None), key, {}, data, page, tool.scope)
     user = people.resolve_owner(parsed)
     throttling.count_person(key, user, scope=tool.scope)
     call = Call(user=user, parsed=parsed)
@@ -145,7 +135,16 @@ class DeclaredTool(Tool):
         try:
             result = await asyncio.get_running_loop().run_in_executor(_threads(), act)
         except Trouble as trouble:
-            return _error_result(trouble)
+            fields = (f"\n- {name}: {'; '.join(texts)}" for name, texts in trouble.fields.items())
+            advice = _ADVICE.get(trouble.code, "Try again later.")
+            error = {"code": trouble.code, "message": trouble.message, "fields": trouble.fields}
+            return CallToolResult(
+                content=[
+                    TextContent(type="text", text=f"{trouble.message}{''.join(fields)}\n{advice}")
+                ],
+                structured_content={"error": error},
+                is_error=True,
+            )
         text = TextContent(type="text", text=orjson.dumps(result).decode())
         return CallToolResult(content=[text], structured_content=result)
 
@@ -200,17 +199,6 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(settings.LONG_ANSWERS, thread_name_prefix="mcp")
 
 
-def _error_result(trouble: Trouble) -> CallToolResult:
-    fields = "".join(f"\n- {name}: {'; '.join(texts)}" for name, texts in trouble.fields.items())
-    advice = _ADVICE.get(trouble.code, "Try again later.")
-    error = {"code": trouble.code, "message": trouble.message, "fields": dict(trouble.fields)}
-    return CallToolResult(
-        content=[TextContent(type="text", text=f"{trouble.message}{fields}\n{advice}")],
-        structured_content={"error": error},
-        is_error=True,
-    )
-
-
 PATH = "/mcp"
 _KEY = "memcenter.key"
 _BYTES_OF_A_CHARACTER = 12  # at most: a surrogate pair, written as two \u escapes
@@ -251,7 +239,7 @@ def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> HttpRespo
 def _who_calls(request: Any) -> ApiKey:
     key = request.scope["wsgi_environ"].get(_KEY) if request is not None else None
     if not isinstance(key, ApiKey):
-        raise Trouble("unauthenticated", "This API key is not valid.")
+        raise Trouble("This API key is not valid.", code="unauthenticated")
     return key
 
 

@@ -162,7 +162,9 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Par
             refuse_unknown({**query, **raw}, endpoint.takes)
     key = request.auth if isinstance(request.auth, ApiKey) else None
     page = CursorPage.read(request) if endpoint.paged else None
-    data = _checked(raw, endpoint)
+    data: Mapping[str, Any] = raw
+    if endpoint.takes is not None:
+        data = _checker(endpoint.takes, endpoint.partial).run_validation(raw)
     return ParsedRequest(
         request=request, key=key, ids=ids, data=data, page=page, scope=endpoint.scope
     )
@@ -182,13 +184,6 @@ def refuse_unknown(raw: Mapping[str, Any], takes: type[Serializer[Any]] | None) 
     if unknown:
         text = "Unknown here; nothing is erased on a guess."
         raise Invalid(f"{unknown[0]}: {text}", fields={name: [text] for name in unknown})
-
-
-def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
-    if endpoint.takes is None:
-        return raw
-    checked: Mapping[str, Any] = _checker(endpoint.takes, endpoint.partial).run_validation(raw)
-    return checked
 
 
 @functools.cache

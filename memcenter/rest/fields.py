@@ -6,11 +6,11 @@ strings.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import orjson
 from django.core.validators import RegexValidator
@@ -44,10 +44,15 @@ NO_BLANK = r"[^\s\u001c-\u001f\u0085]"
 
 
 class Text(serializers.CharField):
-    """A string. Other types aren't converted, and surrounding whitespace is kept."""
+    """A string. Other types aren't converted, and surrounding whitespace is kept.
+
+    `defaults` are a subclass's default options.
+    """
+
+    defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**({"trim_whitespace": False} | options))
+        super().__init__(**{"trim_whitespace": False, **self.defaults, **options})
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -58,9 +63,8 @@ class Text(serializers.CharField):
 class Prose(Text):
     """A text that must not consist only of whitespace."""
 
-    def __init__(self, **options: Any) -> None:
-        blank = RegexValidator(NO_BLANK, self.default_error_messages["blank"], code="blank")
-        super().__init__(**({"validators": [blank]} | options))
+    _blank = RegexValidator(NO_BLANK, Text.default_error_messages["blank"], code="blank")
+    defaults: ClassVar = {"validators": [_blank]}
 
 
 @extend_schema_field(
@@ -74,16 +78,14 @@ class Prose(Text):
 class ConversationId(Text):
     """Our id of a conversation, or the client's own id. A write may create the conversation."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**({"min_length": 1, "max_length": 200} | options))
+    defaults: ClassVar = {"min_length": 1, "max_length": 200}
 
 
 @extend_schema_field({"type": "string", "maxLength": 100, "pattern": r"^[^\u0000-\u001f]*$"})
 class ProjectKey(Text):
     """The key of a project. A write may create the project."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**({"max_length": 100} | options))
+    defaults: ClassVar = {"max_length": 100}
 
 
 @extend_schema_field(
@@ -97,8 +99,7 @@ class ProjectKey(Text):
 class UserId(Text):
     """The id that the chat product uses for the person."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**({"required": False, "allow_null": True, "max_length": 64} | options))
+    defaults: ClassVar = {"required": False, "allow_null": True, "max_length": 64}
 
     def to_internal_value(self, data: Any) -> str:
         try:
@@ -200,8 +201,6 @@ class SomeOf(serializers.ListField):
 
 
 class Texts(serializers.ListField):
-    """A list of short texts."""
-
     def __init__(self, *, max_text: int = 200, **options: Any) -> None:
         child = Text(max_length=max_text, min_length=1)
         options.setdefault("max_length", 100)

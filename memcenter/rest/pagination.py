@@ -45,11 +45,6 @@ class _Cursor:
     value: Any
     id: int
 
-    def encoded(self) -> str:
-        value = self.value.isoformat() if isinstance(self.value, datetime) else self.value
-        parts = [self.backwards, self.order, value, self.id]
-        return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
-
 
 @dataclass(frozen=True)
 class CursorPage:
@@ -97,8 +92,8 @@ class CursorPage:
         return found, more
 
     def _link(self, order: Order, row: Row, *, backwards: bool) -> str:
-        cursor = cursor_at(order, row, backwards=backwards)
-        return replace_query_param(self.request.build_absolute_uri(), "cursor", cursor)
+        address = self.request.build_absolute_uri()
+        return replace_query_param(address, "cursor", cursor_at(order, row, backwards=backwards))
 
 
 def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
@@ -106,11 +101,13 @@ def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
 
     With `backwards`, the page ends right before the row.
     """
-    return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
+    value = getattr(row, order.field)
+    value = value.isoformat() if isinstance(value, datetime) else value
+    parts = [backwards, _name(order), value, row.pk]
+    return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
 
 
 def single_page(results: list[Any]) -> dict[str, Any]:
-    """Return the results as a list response with a single page."""
     return {"results": results, "next": None, "previous": None}
 
 

@@ -313,7 +313,10 @@ def _of_time(condition: Condition, column: str) -> Q:
         )
     if condition.operator == "eq" and (condition.value == ANY or condition.value is None):
         return Q(**{f"{column}__isnull": condition.value is None})
-    begin, end = _span(condition)
+    if (day := read_day(condition.value)) is None:
+        begin = end = read_time(condition.value, field=condition.key)
+    else:
+        begin, end = day
     limits: dict[str, dict[str, datetime]] = {
         "eq": {"gte": begin, "lt": end} if end > begin else {"exact": begin},
         "gt": {"gte": end} if end > begin else {"gt": begin},
@@ -322,14 +325,6 @@ def _of_time(condition: Condition, column: str) -> Q:
         "lte": {"lt": end} if end > begin else {"lte": begin},
     }
     return Q(**{f"{column}__{how}": value for how, value in limits[condition.operator].items()})
-
-
-def _span(condition: Condition) -> tuple[datetime, datetime]:
-    whole = read_day(condition.value)
-    if whole is not None:
-        return whole
-    at = read_time(condition.value, field=condition.key)
-    return at, at
 
 
 def _of_categories(condition: Condition, _: str) -> Q:

@@ -195,11 +195,8 @@ def _forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
             for conversation in _threads(user, tree)
         ]
         if memories:
-            begun.insert(
-                0,
-                memory_forgets.forget_memories(
-                    user=user, memories=memories, requested_by_key=key_id
-                ),
+            return memory_forgets.forget_memories(
+                user=user, memories=memories, requested_by_key=key_id
             )
     return begun[0] if begun else None
 

@@ -72,7 +72,9 @@ class EntityView(Mem0View):
                 operation, _ = person_forgets.forget_user(user=user, requested_by_key=parsed.key_id)
             begun: Operation | None = operation
         elif kind in _ENTITY_KINDS:
-            begun = _forget_named(parsed, kind, filters.read_name(name, field=f"{kind}_id"))
+            tree = parse({f"{kind}_id": filters.read_name(name, field=f"{kind}_id")})
+            whose = _people_of(parsed, kind, name, tree)
+            begun = memory_search.forget_matching(whose, tree, key_id=parsed.key_id)
         else:
             raise NotFound("An entity is a user, an agent, an app or a run.")
         event_id = begun.public_id if begun else None
@@ -297,12 +299,6 @@ def _of_the_same_call(row: Operation, user: User) -> list[Operation]:
     pks = list(turns.values_list("pk", flat=True))
     same = operation_selectors.operations_of(user, kind=Kind.EXTRACT_TURN)
     return list(same.filter(payload__turn__in=pks).order_by("pk")) or [row]
-
-
-def _forget_named(parsed: ParsedRequest, kind: str, name: str) -> Operation | None:
-    tree = parse({f"{kind}_id": name})
-    whose = _people_of(parsed, kind, name, tree)
-    return memory_search.forget_matching(whose, tree, key_id=parsed.key_id)
 
 
 def _people_of(parsed: ParsedRequest, kind: str, name: str, tree: Combination) -> list[User]:

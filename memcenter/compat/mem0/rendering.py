@@ -95,9 +95,10 @@ def _line(
 
 def event(row: Operation, *, results: list[dict[str, Any]]) -> dict[str, Any]:
     ended = row.finished_at
+    kind = "DELETE" if row.kind.startswith(("forget", "clear")) else row.kind.upper()
     return {
         "id": row.public_id,
-        "event_type": _kind_of(row.kind),
+        "event_type": "ADD" if row.kind == Kind.EXTRACT_TURN else kind,
         "status": _STATUS[Status(row.status)],
         "results": results,
         "created_at": row.created_at,
@@ -110,9 +111,3 @@ def event(row: Operation, *, results: list[dict[str, Any]]) -> dict[str, Any]:
 
 def learned_memory(result: str, row: Memory) -> dict[str, Any]:
     return {**stored_memory(row), "event": _EVENT.get(result, "ADD")}
-
-
-def _kind_of(kind: str) -> str:
-    if kind == Kind.EXTRACT_TURN:
-        return "ADD"
-    return "DELETE" if kind.startswith(("forget", "clear")) else kind.upper()

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import logging
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +27,7 @@ from conversations.recording.turns import MessageInput
 from foundation.errors import ApplicationError, ProviderError
 from memcenter.compat.openai_chat.protocol import NewestMessage
 from memories.recall import search
+from memories.recall.candidate_pool import PreparedQuery
 from ops.access import as_user
 from ops.models import User
 
@@ -86,23 +88,7 @@ def recall_block(exchange: Exchange) -> Recalled:
             with connection.cursor() as cursor:
                 milliseconds = str(max(1, int(seconds * 1000)))
                 cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
-            options = BlockOptions(conversation_kind=exchange.kind, include_window=False)
-            user = exchange.user
-            if exchange.brief or not exchange.kept:
-                thread = temporary.find(
-                    user=exchange.user, reference=exchange.thread
-                ) or temporary.unsaved_conversation(
-                    user=exchange.user, external_id=exchange.thread, kind=exchange.kind
-                )
-                return Recalled(
-                    builder.build(prepared, user=user, conversation=thread, options=options).block
-                )
-            kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
-            found = builder.build(prepared, user=user, conversation=kept, options=options)
-            covered = (
-                _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0
-            )
-            return Recalled(found.block, covered)
+            return _recalled(prepared, exchange)
     except (ApplicationError, ProviderError, TimeoutError, Error, RedisError) as error:
         logger.warning(_SKIPPED, type(error).__name__)
         return Recalled()
@@ -128,6 +114,24 @@ def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
             _record(exchange, answer, finished=finished)
     except (ApplicationError, Error, RedisError) as error:
         logger.warning(_NOT_RECORDED, type(error).__name__)
+
+
+def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
+    options = BlockOptions(conversation_kind=exchange.kind, include_window=False)
+    user = exchange.user
+    if exchange.brief or not exchange.kept:
+        thread = temporary.find(
+            user=user, reference=exchange.thread
+        ) or temporary.unsaved_conversation(
+            user=user, external_id=exchange.thread, kind=exchange.kind
+        )
+        return Recalled(
+            builder.build(prepared, user=user, conversation=thread, options=options).block
+        )
+    kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
+    found = builder.build(prepared, user=user, conversation=kept, options=options)
+    covered = _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0
+    return Recalled(found.block, covered)
 
 
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
@@ -193,26 +197,18 @@ def _embedding() -> ThreadPoolExecutor:
 def _marks(exchange: Exchange) -> list[str]:
     """Return an id for each turn in the request: a hash of the messages up to its user message."""
     said = exchange.said
-    mark = _keyed(exchange.user, exchange.thread)
-    found = []
-    for place, text in enumerate(said.before):
-        _add_to_digest(mark, text)
-        if place in said.starts:
-            found.append(mark.hexdigest()[:32])
-    return found
+    _, *digests = _digests(exchange.user, exchange.thread, *said.before)
+    return [digest for place, digest in enumerate(digests) if place in said.starts]
 
 
 def _mark(user: User, *texts: str) -> str:
-    return _keyed(user, *texts).hexdigest()[:32]
+    return list(_digests(user, *texts))[-1]
 
 
-def _keyed(user: User, *texts: str) -> hmac.HMAC:
+def _digests(user: User, *texts: str) -> Iterator[str]:
+    """Yield the keyed hash of the first text, of the first two texts, and so on."""
     owner = temporary.owner_key(user).encode()
     mark = hmac.new(settings.SECRET_KEY.encode(), owner, hashlib.sha256)
     for text in texts:
-        _add_to_digest(mark, text)
-    return mark
-
-
-def _add_to_digest(mark: hmac.HMAC, text: str) -> None:
-    mark.update(len(text).to_bytes(8, "big") + text.encode(errors="replace"))
+        mark.update(len(text).to_bytes(8, "big") + text.encode(errors="replace"))
+        yield mark.hexdigest()[:32]

@@ -28,5 +28,5 @@ class Command(BaseCommand):
 def _valid_key(text: str) -> ApiKey:
     key = key_of(text)
     if key is None:
-        raise Trouble("unauthenticated", "This API key is not valid any more.")
+        raise Trouble("This API key is not valid any more.", code="unauthenticated")
     return key
