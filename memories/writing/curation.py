@@ -324,7 +324,6 @@ def asks_to_forget(rating: str | None) -> bool:
 
 
 def confidence_after(confidence: float, rating: str) -> float:
-    """Return the confidence after a rating."""
     if rating == Rating.POSITIVE:
         return 1.0 - (1.0 - confidence) * _DOUBT_LEFT
     return confidence * _FACTORS.get(Rating(rating), 1.0) if rating else confidence

@@ -202,9 +202,11 @@ def rewrite(
     memory.summary = masking.masked(draft.summary)
     memory.content_hash = content_hash(draft.content)
     memory.importance = max(memory.importance, draft.importance)
-    memory.confidence = _confidence_after(change, memory, draft)
-    if change != Change.MERGED:  # the feedback referred to the old text
-        memory.feedback, memory.feedback_reason, memory.confidence_unrated = "", "", None
+    if change == Change.MERGED:
+        memory.confidence = (memory.confidence + draft.confidence) / 2
+    else:  # the feedback referred to the old text
+        memory.confidence, memory.confidence_unrated = draft.confidence, None
+        memory.feedback, memory.feedback_reason = "", ""
     memory.tags = sorted(without_twins([*(memory.tags if keep_tags else ()), *_tags(draft)]))
     memory.standing = _is_standing(draft)
     memory.data = {**memory.data, **masking.masked_values(draft.data)}
@@ -268,7 +270,6 @@ def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
 
 
 def add_repetition(memory: Memory, version: MemoryVersion, *, source: SourceInput) -> None:
-    """Add a source that repeats the memory's current version."""
     add_source(version, source=source)
     audit_log.record_together(
         "memory.reinforced", subject=memory.user.subject, target=memory.public_id
@@ -429,12 +430,6 @@ def _next_number(memory: Memory) -> int:
     return newest.number + 1 if newest else 1
 
 
-def _confidence_after(change: Change, memory: Memory, draft: Draft) -> float:
-    if change == Change.MERGED:
-        return (memory.confidence + draft.confidence) / 2
-    return draft.confidence
-
-
 def _keep_inputs(before: MemoryVersion, after: MemoryVersion) -> None:
     VersionInput.objects.create(user_id=after.user_id, output=after, input=before)
     for source in Source.objects.filter(version=before):
@@ -456,14 +451,14 @@ def drop_cached_counts(user_id: int) -> None:
 
     If Redis is unreachable, only a warning is logged; the cached counts expire by themselves.
     """
-    transaction.on_commit(lambda: _drop(user_id))
 
+    def drop() -> None:
+        try:
+            cache.delete(facet_key(user_id))
+        except RedisError:
+            logger.warning("The cache of user %s can't be reached.", user_id)
 
-def _drop(user_id: int) -> None:
-    try:
-        cache.delete(facet_key(user_id))
-    except RedisError:
-        logger.warning("The cache of user %s can't be reached.", user_id)
+    transaction.on_commit(drop)
 
 
 def record_refusals(

@@ -16,7 +16,7 @@ from foundation.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Decision, KnownMemory, Verdict
 from memories.indexing import search_index
-from memories.models import Arbitration, Change, Memory, MemoryStatus, Origin
+from memories.models import Change, Memory, MemoryStatus, Origin
 from memories.writing import memory_writes, relations, similar_memories, verdict_effects
 from memories.writing.memory_writes import Draft
 from ops.accounts import users
@@ -106,12 +106,15 @@ def revise(run: Run, user: User, written: RevisionInput, decision: Decision) -> 
     if met is None or decision.verdict in _BOTH_STAY:
         return False
     text = met.content if decision.verdict == Verdict.SKIP else decision.content
-    draft = _draft(written, text or written.memory.content, decision)
+    draft = _draft(written.memory, text or written.memory.content)
+    kind = met.kind if decision.verdict == Verdict.SKIP else decision.kind or draft.kind
+    draft = replace(draft, kind=kind)
     with run.applying(user):
         rows = Memory.objects.select_for_update(of=("self",)).select_related("user")
-        pair = {one.public_id: one for one in rows.filter(user=user).filter(
-            public_id__in=[written.memory.public_id, met.id]).order_by("pk")}  # fmt: skip
-        memory, target = pair.get(written.memory.public_id), pair.get(met.id)
+        names = (written.memory.public_id, met.id)
+        found = rows.filter(user=user, public_id__in=names).order_by("pk")
+        pair = {one.public_id: one for one in found}
+        memory, target = map(pair.get, names)
         if memory is None or target is None or not _unchanged(memory, target, written, met):
             return False
         if not users.settings_held(user).longterm_enabled:
@@ -124,9 +127,18 @@ def revise(run: Run, user: User, written: RevisionInput, decision: Decision) -> 
         else:
             verdict_effects.hold_for_review(memory, against=target)
             memory_writes.announce_change(memory)
-            memory_writes.announce_change(memory)
             relations.relate(memory, [(target, Verdict.REVIEW, met.similarity)])
-        statements.insert([_log_entry(memory, target, met, decision)])
+        log = verdict_effects.new_log_entry(
+            decision.verdict,
+            user=memory.user,
+            candidate_text=memory.content,
+            decided_by=language_steps.arbiter().name,
+            reasons=(*decision.reasons, "revised"),
+            memory=memory,
+            target=target,
+            known=met,
+        )
+        statements.insert([log])
     return True
 
 
@@ -139,31 +151,21 @@ def _unchanged(memory: Memory, target: Memory, written: RevisionInput, met: Know
 def _merge_into_target(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> None:
     change = Change.REPLACED if decision.verdict == Verdict.REPLACE else Change.MERGED
     memory_writes.rewrite(
-        target, draft, source=None, inputs=[memory_writes.current_version(memory)], change=change,
+        target,
+        draft,
+        source=None,
+        inputs=[memory_writes.current_version(memory)],
+        change=change,
         reason=", ".join(decision.reasons),
-    )  # fmt: skip
+    )
     verdict_effects.fold([memory], into=target)
 
 
-def _log_entry(memory: Memory, target: Memory, met: KnownMemory, decision: Decision) -> Arbitration:
-    return verdict_effects.new_log_entry(
-        decision.verdict,
-        user=memory.user,
-        candidate_text=memory.content,
-        decided_by=language_steps.arbiter().name,
-        reasons=(*decision.reasons, "revised"),
-        memory=memory,
-        target=target,
-        known=met,
-    )
-
-
-def _draft(written: RevisionInput, text: str, decision: Decision) -> Draft:
-    memory = written.memory
+def _draft(memory: Memory, text: str) -> Draft:
     vectors, pieces = search_index.embed_memory(text)
-    draft = Draft(
+    return Draft(
         content=text,
-        kind=decision.kind or memory.kind,
+        kind=memory.kind,
         vectors=vectors,
         pieces=pieces,
         importance=memory.importance,
@@ -173,5 +175,3 @@ def _draft(written: RevisionInput, text: str, decision: Decision) -> Draft:
         origin=Origin(memory.origin),
         occurred_at=memory.occurred_at,
     )
-    kind = next(one.kind for one in written.known if one.id == decision.target_id)
-    return replace(draft, kind=kind) if decision.verdict == Verdict.SKIP else draft

@@ -62,9 +62,8 @@ def support(memory: Memory, supports: Sequence[str], *, known: Sequence[KnownMem
 
 def _with_common_source(memory: Memory) -> QuerySet[Source, int]:
     own = Source.objects.filter(user=memory.user_id, memory=memory)
-    same = Q(turn__in=own.filter(turn__isnull=False).values("turn")) | Q(
-        message__in=own.filter(message__isnull=False).values("message")
-    )
+    turns, messages = own.filter(turn__isnull=False), own.filter(message__isnull=False)
+    same = Q(turn__in=turns.values("turn")) | Q(message__in=messages.values("message"))
     return Source.objects.filter(same, user=memory.user_id).values_list("memory", flat=True)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.conf import settings
 
@@ -183,8 +182,10 @@ def messages_containing(texts: Iterable[str], *, user: User) -> list[int]:
     without the additions. Single words and texts of fewer than `_SHORTEST` letters and digits are
     ignored.
     """
-    said = {_plain(form) for text in texts for form in _forms(text)}
-    said = {text for text in said if _is_statement(text)}
+    forms = (
+        form for text in texts for form in (text, additions_in_words(text), without_additions(text))
+    )
+    said = set(filter(_is_statement, map(_plain, forms)))
     if not said:
         return []
     found = statements.rows(_REPEATING, [user.pk, [_like(text) for text in said]])
@@ -193,10 +194,6 @@ def messages_containing(texts: Iterable[str], *, user: User) -> list[int]:
         rf"(?<!\w)(?:{'|'.join(map(re.escape, said))})(?!\w)", re.IGNORECASE | re.ASCII
     )
     return [pk for pk, content in found if whole.search(content)]
-
-
-def _forms(text: str) -> tuple[str, ...]:
-    return text, additions_in_words(text), without_additions(text)
 
 
 def _is_statement(text: str) -> bool:
@@ -252,24 +249,16 @@ def add_similar_query(
             *(user.pk, terms, _MAX_ROWS, terms, _MOST_SIMILAR),
         ],
     )
-    return lambda: [_known(*values) for values in found.rows()]
 
+    def known() -> list[KnownMemory]:
+        return [
+            KnownMemory(
+                *(public_id, kind, content, min(1.0, max(0.0, cosine))),
+                status=status,
+                origin=origin,
+                said_at=said_at,
+            )
+            for public_id, kind, content, cosine, status, origin, said_at in found.rows()
+        ]
 
-def _known(
-    public_id: str,
-    kind: str,
-    content: str,
-    cosine: float,
-    status: str,
-    origin: str,
-    said_at: datetime,
-) -> KnownMemory:
-    return KnownMemory(
-        id=public_id,
-        kind=kind,
-        content=content,
-        similarity=min(1.0, max(0.0, cosine)),
-        status=status,
-        origin=origin,
-        said_at=said_at,
-    )
+    return known

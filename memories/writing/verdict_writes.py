@@ -113,7 +113,16 @@ def apply(
         target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
     if target is not None and draft.origin == Origin.USER and verdict in _INTO_TARGET:
         _accept(target)
-    log = _log_entry(arbitrated, target=target, verdict=verdict, user=user, turn=turn)
+    log = verdict_effects.new_log_entry(
+        verdict,
+        user=user,
+        candidate_text=arbitrated.candidate.content,
+        decided_by=arbitrated.decided_by,
+        reasons=arbitrated.decision.reasons,
+        turn=turn,
+        target=target,
+        known=arbitrated.target,
+    )
     if verdict == Verdict.SKIP and target is not None:
         told = replace(source, quote=source.quote or draft.content)
         memory, result = memory_writes.reinforce(target, source=told), "skipped"
@@ -179,7 +188,7 @@ def decide_and_apply(
         source=source,
         turn=turn,
         always_review=always_review,
-        merged=_merged_without_vectors(arbitrated, draft),
+        merged=merged_draft(arbitrated, draft, embeds=False),
         space=space,
     )
     model_revision.request_revision(decided.memory, verdict=decided.verdict)
@@ -327,52 +336,21 @@ def _create(
     )
 
 
-def _log_entry(
-    arbitrated: Arbitrated,
-    *,
-    target: Memory | None,
-    verdict: Verdict,
-    user: User,
-    turn: Turn | None,
-) -> Arbitration:
-    return verdict_effects.new_log_entry(
-        verdict,
-        user=user,
-        candidate_text=arbitrated.candidate.content,
-        decided_by=arbitrated.decided_by,
-        reasons=arbitrated.decision.reasons,
-        turn=turn,
-        target=target,
-        known=arbitrated.target,
-    )
-
-
 def replace_text(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
     """Return the draft with another text and its vectors. Call it outside a transaction."""
     vectors, pieces = search_index.embed_memory(content)
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
 
 
-def _merged_without_vectors(arbitrated: Arbitrated, draft: Draft) -> Draft | None:
+def merged_draft(arbitrated: Arbitrated, draft: Draft, *, embeds: bool = True) -> Draft | None:
     """Return the draft with the combined text if the verdict is MERGE, otherwise None.
 
-    The text isn't embedded, so this function may be called inside a transaction; an operation
-    embeds the text later.
+    The text is embedded, so call this outside a transaction. Inside one, leave out the vectors
+    (`embeds=False`); an operation embeds the text later.
     """
-    decision = arbitrated.decision
-    if decision.verdict != Verdict.MERGE or not decision.content:
+    content, kind = arbitrated.decision.content, arbitrated.decision.kind
+    if arbitrated.decision.verdict != Verdict.MERGE or not content:
         return None
-    return replace(
-        draft, content=decision.content, kind=decision.kind or draft.kind, vectors=None, pieces=()
-    )
-
-
-def merged_draft(arbitrated: Arbitrated, draft: Draft) -> Draft | None:
-    """Return the draft with the combined text if the verdict is MERGE, otherwise None.
-
-    The text is embedded, so call it outside a transaction.
-    """
-    decision = arbitrated.decision
-    if decision.verdict != Verdict.MERGE or not decision.content:
-        return None
-    return replace_text(draft, content=decision.content, kind=decision.kind)
+    if embeds:
+        return replace_text(draft, content=content, kind=kind)
+    return replace(draft, content=content, kind=kind or draft.kind, vectors=None, pieces=())

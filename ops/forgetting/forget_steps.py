@@ -7,6 +7,7 @@ issue the receipt.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -72,7 +73,11 @@ def enqueue_forget(
     exports.hide_exports(user=user, conversations=affected_conversations(kind, payload))
     _blank_answers(user)
     if about is not None:
-        withdraw(user=user, about=about)
+        # Forget operations stay queued, since they only erase data.
+        queued = Operation.objects.filter(about, subject=user.subject, status=Status.PENDING)
+        for waiting in queued.exclude(kind__in=FORGET_KINDS):
+            with suppress(Conflict):  # a worker was faster; its handler checks before it writes
+                outbox.cancel(waiting)
     operation = outbox.enqueue(
         kind,
         subject=user.subject,
@@ -119,19 +124,6 @@ def find_unfinished(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Op
         outbox.retry(found)
         found.refresh_from_db()
     return found
-
-
-def withdraw(*, user: User, about: Q) -> None:
-    """Cancel queued operations that match `about`.
-
-    Forget operations stay queued, since they only erase data.
-    """
-    waiting = Operation.objects.filter(about, subject=user.subject, status=Status.PENDING)
-    for operation in waiting.exclude(kind__in=FORGET_KINDS):
-        try:
-            outbox.cancel(operation)
-        except Conflict:  # a worker was faster; its handler checks again before it writes
-            continue
 
 
 def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Counts:

@@ -25,7 +25,7 @@ from ops.disk import disk_traces
 from ops.forgetting import forget_steps
 from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
 from ops.queue.run import Run
-from ops.registry import UserData, handles
+from ops.registry import handles
 from ops.residue import erased_hashes
 
 _TOKEN_PREFIX = "rt_"
@@ -193,22 +193,15 @@ def erase_user(run: Run) -> Mapping[str, Any]:
             forget_steps.step(
                 run, user=user, name=participant.name, erase=partial(participant.erase, user.pk)
             )
-    _erase_account(run, last, user_id=user.pk)
-    return forget_steps.finish(run, user=None, scope="user")
-
-
-def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """Erase the account, and the hashes kept for other forget operations of the person.
-
-    If such an operation has no receipt, its hashes for the scan of the disk are kept and handed
-    over to this operation.
-    """
+    # Erase the account, and the hashes kept for other forget operations of the person. If such an
+    # operation has no receipt, its hashes for the scan of the disk are handed over to this one.
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()
         for participant in last:
-            erased.update(participant.erase(user_id))
+            erased.update(participant.erase(user.pk))
         own = Operation.objects.filter(subject=run.operation.subject)
         erased_hashes.drop(own.exclude(pk=run.operation.pk))
         disk_traces.reassign_hashes(own.filter(receipt__isnull=True), to=run.operation)
         audit_chain.note_step(run.operation, step="account", counts=erased)
+    return forget_steps.finish(run, user=None, scope="user")

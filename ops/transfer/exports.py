@@ -242,7 +242,8 @@ class Writer:
 
     def write(self, out: ByteWriter, *, format: str) -> None:
         with as_user(self._user):
-            self._total = self._count()
+            if self._conversation is None:
+                self._total = sum(one.count(self._user) for one in registry.user_data_kinds())
             own = users.settings_of(self._user)
         if format == "json":
             self._write_data(out)
@@ -256,19 +257,16 @@ class Writer:
                     while page := self._next(pages, limit=1):
                         self._write_page(archive, page[0])
 
-    def _count(self) -> int:
-        everything = registry.user_data_kinds()
-        if self._conversation is None:
-            return sum(participant.count(self._user) for participant in everything)
-        return 0
-
     def _write_data(self, out: ByteWriter) -> None:
         with as_user(self._user):
             head = _head(self._user, conversation=self._conversation)
         out.write(_as_json(head)[:-1] + b',\n"data": {')
         first = True
         for participant in reversed(registry.user_data_kinds()):
-            rows = self._rows(participant)
+            if self._conversation is None:
+                rows = participant.export(self._user)
+            else:
+                rows = participant.export_conversation(self._user, self._conversation)
             found = self._next(rows)
             if not found and self._conversation is not None:
                 continue
@@ -276,11 +274,6 @@ class Writer:
             self._write_rows(out, rows, found)
             first = False
         out.write(b'\n},\n"complete": true}\n')
-
-    def _rows(self, participant: registry.UserData) -> Iterator[Mapping[str, Any]]:
-        if self._conversation is None:
-            return participant.export(self._user)
-        return participant.export_conversation(self._user, self._conversation)
 
     def _write_rows(
         self, out: ByteWriter, rows: Iterator[Mapping[str, Any]], found: list[Mapping[str, Any]]
