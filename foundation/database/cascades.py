@@ -76,27 +76,24 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
 
 def _tables(root: type[Model]) -> list[_Table]:
     order: list[type[Model]] = []
-    _visit(root, order, ())
+
+    def visit(model: type[Model], above: Sequence[type[Model]]) -> None:
+        if model in above:
+            raise TypeError(f"{model.__name__} hangs on itself.")
+        if model in order:
+            return
+        for _, child, how in _dependents(model):
+            if how is CASCADE:
+                visit(child, (*above, model))
+        order.append(model)
+
+    visit(root, ())
     tables = {model: _Table(model) for model in reversed(order)}
     for model in list(tables):
         for column, child, how in _dependents(model):
             table = tables.setdefault(child, _Table(child))
-            if how is CASCADE:
-                table.parents.append((column, model))
-            else:
-                table.loosened.append((column, model))
+            (table.parents if how is CASCADE else table.loosened).append((column, model))
     return list(tables.values())
-
-
-def _visit(model: type[Model], order: list[type[Model]], above: Sequence[type[Model]]) -> None:
-    if model in above:
-        raise TypeError(f"{model.__name__} hangs on itself.")
-    if model in order:
-        return
-    for _, child, how in _dependents(model):
-        if how is CASCADE:
-            _visit(child, order, (*above, model))
-    order.append(model)
 
 
 def _dependents(model: type[Model]) -> Iterator[tuple[str, type[Model], Any]]:

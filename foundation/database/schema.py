@@ -98,19 +98,16 @@ def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool =
     own = f'CASE WHEN {_WHO} IS NULL THEN true ELSE "{owner}" = {_WHO}{nobodys} END'
     policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({own})'
     return RunSQL(
-        f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY; {_where_there_is_the_role(policy)}',
+        f"""
+        ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY;
+        DO $do$ BEGIN
+          IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{APP_ROLE}') THEN
+            {policy};
+          END IF;
+        END $do$""",
         f'DROP POLICY IF EXISTS own_rows ON "{table}";'
         f' ALTER TABLE "{table}" DISABLE ROW LEVEL SECURITY',
     )
-
-
-def _where_there_is_the_role(statement: str) -> str:
-    return f"""
-        DO $do$ BEGIN
-          IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{APP_ROLE}') THEN
-            {statement};
-          END IF;
-        END $do$"""
 
 
 def without_statistics(table: str, *columns: str) -> RunSQL:

@@ -417,7 +417,7 @@ def _mark_as_stored(row: Model, pk: int) -> None:
 
 @cache
 def _insertion(model: type[Model], count: int, conflict: str = "") -> str:
-    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    fields = [field for field, _ in _fields(model)]
     names = ", ".join(f'"{field.column}"' for field in fields)
     placeholders = f"({', '.join(['%s'] * len(fields))})"
     return (
@@ -439,18 +439,16 @@ def width(model: type[Model]) -> int:
 def instance(model: type[Row], values: Sequence[object]) -> Row:
     """Build a model instance from a row of the database, parsing JSON as the ORM does."""
     given = list(values)
-    for place in _json_places(model):
+    names, json_places = _shape_of(model)
+    for place in json_places:
         value = given[place]
         given[place] = json.loads(value) if isinstance(value, str) else value
-    return model.from_db(DEFAULT_DB_ALIAS, _names(model), given)
+    return model.from_db(DEFAULT_DB_ALIAS, names, given)
 
 
 @cache
-def _json_places(model: type[Model]) -> tuple[int, ...]:
-    fields = enumerate(model._meta.concrete_fields)
-    return tuple(place for place, field in fields if isinstance(field, JSONField))
-
-
-@cache
-def _names(model: type[Model]) -> list[str]:
-    return [field.attname for field in model._meta.concrete_fields]
+def _shape_of(model: type[Model]) -> tuple[list[str], list[int]]:
+    """Return the names of all columns, and the places of those that contain JSON."""
+    fields = model._meta.concrete_fields
+    places = [place for place, field in enumerate(fields) if isinstance(field, JSONField)]
+    return [field.attname for field in fields], places

@@ -124,8 +124,13 @@ def read(source: Path, *, where: BackupTarget, replace: bool) -> Mapping[str, An
     """
     with _temporary_folder(where.data / "restored") as place:
         manifest = _unpacked(source, place)
-        if not replace and _has_tables(where):
-            raise BackupError("There is data already; --replace puts the backup in its place.")
+        if not replace:
+            with psycopg.connect(where.url) as owner:
+                tables = owner.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public'")
+                if tables.fetchone() is not None:
+                    raise BackupError(
+                        "There is data already; --replace puts the backup in its place."
+                    )
         _restore_database(place, where=where)
         for name in FILES:
             shutil.rmtree(where.data / name, ignore_errors=True)
@@ -172,12 +177,6 @@ def _without_default_rights(owner: psycopg.Connection) -> Iterator[None]:
     finally:
         for rights, kind in _RIGHTS.items():
             owner.execute(f"{change} GRANT {rights} ON {kind} TO {_ROLES}")
-
-
-def _has_tables(where: BackupTarget) -> bool:
-    with psycopg.connect(where.url) as owner:
-        found = owner.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1")
-        return found.fetchone() is not None
 
 
 def _run(where: BackupTarget, program: str, *arguments: str, connects: bool = True) -> str:
@@ -252,15 +251,13 @@ def migrate_if_needed(
         if meanwhile:
             meanwhile()
         if migration:
-            _finish_migrating(migration)
-
-
-def _finish_migrating(migration: subprocess.Popen[str]) -> None:
-    _, errors = migration.communicate()
-    if migration.returncode != 0 and "No space left on device" in errors:
-        raise EmbeddedError("The disk of the data folder is full. Free space, and start again.")
-    if migration.returncode != 0:
-        raise EmbeddedError(f"The migrations failed:\n{errors.strip()}")
+            _, errors = migration.communicate()
+            if migration.returncode != 0 and "No space left on device" in errors:
+                raise EmbeddedError(
+                    "The disk of the data folder is full. Free space, and start again."
+                )
+            if migration.returncode != 0:
+                raise EmbeddedError(f"The migrations failed:\n{errors.strip()}")
 
 
 def _compare() -> tuple[bool, bool]:
@@ -311,18 +308,14 @@ def _back_up_before_upgrade() -> None:
 
 
 def _begin_migrating() -> subprocess.Popen[str]:
+    # -P keeps the current folder out of `sys.path`, where it would precede the installed code.
+    installed = ["-P", "-m", "memcenter"]
+    program = [paths.BASE_DIR / "manage.py"] if paths.is_checkout() else installed
     return subprocess.Popen(
-        [*_command_line(), "migrate", "--no-input", "--skip-checks", "--verbosity=0"],
+        [sys.executable, *program, "migrate", "--no-input", "--skip-checks", "--verbosity=0"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "MEMCENTER_AS_OWNER": "1"},
     )
-
-
-def _command_line() -> list[str | Path]:
-    if paths.is_checkout():
-        return [sys.executable, paths.BASE_DIR / "manage.py"]
-    # -P keeps the current folder out of `sys.path`, where it would precede the installed code.
-    return [sys.executable, "-P", "-m", "memcenter"]

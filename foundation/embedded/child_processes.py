@@ -18,7 +18,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, NoReturn
@@ -227,24 +226,24 @@ STOPPING: Escalation = ((signal.SIGTERM, 6.0), (signal.SIGKILL, 3.0))
 
 def module_runner(name: str, *arguments: str | Path) -> Callable[[], object]:
     """Return a function for a forked process that does the same as `python -m name arguments`."""
-    return partial(_run_module, [name, *map(str, arguments)])
+
+    def run() -> None:
+        # The web server imports from the current folder, which could contain foreign modules.
+        os.chdir(paths.BASE_DIR)
+        sys.argv = [name, *map(str, arguments)]
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+    return run
 
 
 def function_runner(module: str, name: str, *arguments: object) -> Callable[[], object]:
     """Return a function for a forked process that imports `module` and calls `name(*arguments)`."""
-    return partial(_run_function, module, name, arguments)
 
+    def run() -> None:
+        os.chdir(paths.BASE_DIR)
+        getattr(import_module(module), name)(*arguments)
 
-def _run_function(module: str, name: str, arguments: Sequence[object]) -> None:
-    os.chdir(paths.BASE_DIR)
-    getattr(import_module(module), name)(*arguments)
-
-
-def _run_module(arguments: list[str]) -> None:
-    # The web server imports from the current folder, which could contain foreign modules.
-    os.chdir(paths.BASE_DIR)
-    sys.argv = arguments
-    runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+    return run
 
 
 class DatabaseServer:

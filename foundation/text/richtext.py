@@ -166,7 +166,6 @@ _INNER = str.maketrans({"「": "『", "」": "』", "“": "‘", "”": "’"})
 
 
 def shorten(text: str, most: int) -> str:
-    """Return the text, cut to `most` characters with an ellipsis if it is longer."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
