@@ -16,7 +16,7 @@ from conversations.api.conversation_lookup import (
 )
 from conversations.block import builder
 from conversations.block.builder import BlockOptions
-from conversations.models import Conversation, Episode
+from conversations.models import Episode
 from foundation import ids
 from foundation.errors import NotFound
 from memcenter.rest import people
@@ -144,23 +144,19 @@ class EpisodesView(MemcenterView):
             return Response(single_page([]))
         thread = stored_conversation(call, call.data["conversation_id"])
         if call.ready is not None:
-            return Response(single_page(_similar_episodes(call, thread)))
+            if not users.settings_of(call.user).episodic_enabled:
+                return Response(single_page([]))
+            found = recall.recall_episodes(
+                call.ready, user=call.user, conversation=thread, limit=call.page.limit, floor=0.0
+            )
+            return Response(
+                single_page([_shown_episode(one.episode, one.similarity) for one in found])
+            )
         rows = selectors.episodes_of(call.user, thread)
-        return Response(
-            call.page.of(rows, order=NEWEST, show=lambda row: _shown_episode(row, similarity=None))
-        )
+        return Response(call.page.of(rows, order=NEWEST, show=_shown_episode))
 
 
-def _similar_episodes(call: Call, thread: Conversation) -> list[dict[str, object]]:
-    if not users.settings_of(call.user).episodic_enabled:
-        return []
-    found = recall.recall_episodes(
-        call.ready, user=call.user, conversation=thread, limit=call.page.limit, floor=0.0
-    )
-    return [_shown_episode(one.episode, similarity=one.similarity) for one in found]
-
-
-def _shown_episode(row: Episode, *, similarity: float | None) -> dict[str, Any]:
+def _shown_episode(row: Episode, similarity: float | None = None) -> dict[str, Any]:
     said, reply = masked_turn(row.turn)
     return serializers.Episode.show(
         row, similarity=similarity, user_message=said, assistant_message=reply

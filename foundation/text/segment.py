@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from foundation.text import tokens
+
+if TYPE_CHECKING:
+    from opencc import OpenCC
 
 _NAMES = ("Will", "An", "Can", "Don", "Do", "So", "My")
 _NAME = re.compile(rf"(?:{'|'.join(_NAMES)})(?:['’]s)?\b(?!['’])")
@@ -101,18 +104,10 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _LONGEST = 64
 
 
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...
-
-
 class _Cutter(Protocol):
     def cut(self, text: str, hmm: bool = True) -> list[str]: ...
     def cut_for_search(self, text: str, hmm: bool = True) -> list[str]: ...
     def has_word(self, word: str) -> bool: ...
-
-
-class _Converter(Protocol):
-    def convert(self, text: str) -> str: ...
 
 
 _local = threading.local()
@@ -227,7 +222,7 @@ def _foreign(token: str) -> Iterator[tuple[str, bool]]:
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     word = _without_accents(word)
-    return _stemmer().stemWord(word) if word.isascii() and word.isalpha() else word
+    return _stemmer()(word) if word.isascii() and word.isalpha() else word
 
 
 def _without_accents(word: str) -> str:
@@ -265,14 +260,14 @@ def _trimmed(word: str) -> str:
     return word.strip("".join(CHINESE_STOP_CHARACTERS)) or word
 
 
-def _stemmer() -> _Stemmer:
+def _stemmer() -> Callable[[str], str]:
     """Return this thread's stemmer; stemmers are not thread-safe."""
-    if not hasattr(_local, "stemmer"):
+    if not hasattr(_local, "stem"):
         import snowballstemmer
 
-        _local.stemmer = snowballstemmer.stemmer("english")
-    stemmer: _Stemmer = _local.stemmer
-    return stemmer
+        _local.stem = snowballstemmer.stemmer("english").stemWord
+    stem: Callable[[str], str] = _local.stem
+    return stem
 
 
 @cache
@@ -285,11 +280,10 @@ def _cutter() -> _Cutter:
 
 
 @cache
-def _simplifier() -> _Converter:
+def _simplifier() -> OpenCC:
     import opencc
 
-    converter: _Converter = opencc.OpenCC("t2s")
-    return converter
+    return opencc.OpenCC("t2s")
 
 
 @cache

@@ -26,7 +26,11 @@ def resolve_person(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
     """
     if endpoint.whose is not None:
         return endpoint.whose(parsed)
-    user = _of_bound_key(parsed) or _named(parsed, endpoint)
+    user = parsed.bound_user
+    if user is None:
+        user = _named(parsed, endpoint)
+    elif parsed.user_id not in (None, user.external_id):
+        raise NotFound("This user doesn’t exist.")
     if user is None:
         # Such a call contains no `user_id`, not even null, and its key has the necessary scope.
         scopes = parsed.key.scopes if parsed.key else ()
@@ -87,13 +91,6 @@ def require_reachable(user: User | None) -> User:
     """
     if user is None or user.external_id is None or user.is_staff or not user.is_active:
         raise NotFound("There is no object with this id.")
-    return user
-
-
-def _of_bound_key(parsed: ParsedRequest) -> User | None:
-    user = parsed.bound_user
-    if user is not None and parsed.user_id not in (None, user.external_id):
-        raise NotFound("This user doesn’t exist.")
     return user
 
 

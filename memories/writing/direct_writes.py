@@ -23,7 +23,7 @@ from memories import language_steps, projects
 from memories.extraction.masking import screen
 from memories.extraction.wording.languages import ANSWERS
 from memories.indexing import search_index
-from memories.models import Kind, Memory, MemoryStatus, Origin, Project
+from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.writing import memory_writes, model_revision, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdict_writes import AppliedVerdict
@@ -77,25 +77,10 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class WriteResult:
-    """The result of a write.
+class WriteResult(AppliedVerdict):
+    """The result of a write; `redacted` is True if part of the text was masked."""
 
-    `result` is "created", "updated" or "skipped". If the text was skipped, `memory` is the known
-    memory that already states it.
-    """
-
-    memory: Memory
-    result: str
-    redacted: bool
-    decided: AppliedVerdict | None = None
-
-    @property
-    def verdict(self) -> str:
-        return self.decided.verdict.value if self.decided else ""
-
-    @property
-    def superseded(self) -> tuple[str, ...]:
-        return self.decided.superseded if self.decided else ()
+    redacted: bool = False
 
 
 def prepare(
@@ -179,7 +164,10 @@ def remember(
             batch, prepared.vector, user=user, content=prepared.draft.content, project=None
         )
     own = _checked(settings_of_user())
-    draft = replace(prepared.draft, project=_project(prepared.given, user=user))
+    given, project = prepared.given, None
+    if given.names_project:
+        project = projects.find_or_create(user=user, key=given.project_key, name=given.project_name)
+    draft = replace(prepared.draft, project=project)
     by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
     waits = own.confirm_before_remembering and by_program
     source = source or SourceInput(origin=draft.origin, reference=reference)
@@ -194,7 +182,10 @@ def remember(
         known=known() if known else None,
         space=space(),
     )
-    return WriteResult(decided.memory, decided.result, prepared.redacted, decided)
+    return WriteResult(
+        *(decided.memory, decided.result, decided.verdict, decided.superseded),
+        redacted=prepared.redacted,
+    )
 
 
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
@@ -253,12 +244,6 @@ def _check(given: MemoryInput, *, longest: int) -> None:
         problems["valid_until"] = ["Must not lie before valid_from."]
     if problems:
         raise Invalid("The memory is not valid.", fields=problems)
-
-
-def _project(given: MemoryInput, *, user: User) -> Project | None:
-    if not given.names_project:
-        return None
-    return projects.find_or_create(user=user, key=given.project_key, name=given.project_name)
 
 
 def kind_of(text: str) -> str:

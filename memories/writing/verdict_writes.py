@@ -58,7 +58,8 @@ class Arbitrated:
 class AppliedVerdict:
     """The outcome of a verdict. `result` is created, updated or skipped.
 
-    `superseded` holds the public ids of further memories that the new text replaced.
+    If the text was skipped, `memory` is the known memory that already states it. `superseded` holds
+    the public ids of further memories that the new text replaced.
     """
 
     memory: Memory

@@ -111,7 +111,16 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
             name=person.name or external_id,
             external_id=external_id,
             language=person.language or values.language_of(said),
-            conversations=tuple(_conversation(*item) for item in person.talks.items()),
+            conversations=tuple(
+                ImportedConversation(
+                    client_id=client_id,
+                    title=talk.title,
+                    kind=talk.kind or "main",
+                    started_at=next(iter(talk.messages.values())).created_at,
+                    messages=tuple(talk.messages.values()),
+                )
+                for client_id, talk in person.talks.items()
+            ),
             timezone=person.timezone or "UTC",
         )
 
@@ -225,15 +234,4 @@ def _single_message(
         created_at=at.moment,
         dated=at.dated,
         completed=row.get("completed") is not False,
-    )
-
-
-def _conversation(client_id: str, talk: _OpenConversation) -> ImportedConversation:
-    messages = tuple(talk.messages.values())
-    return ImportedConversation(
-        client_id=client_id,
-        title=talk.title,
-        kind=talk.kind or "main",
-        started_at=messages[0].created_at,
-        messages=messages,
     )
