@@ -53,7 +53,17 @@ def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None
     """
     tenth = -1
     while True:
-        done, left = _progress(people, since=since)
+        # A delayed retry counts as due; an operation that was scheduled for later doesn't.
+        due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
+        can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due
+        with as_system():
+            # One statement, since an operation that ends between two statements would be missing
+            # from both counts.
+            found = _operations_of(people).aggregate(
+                done=Count("pk", filter=Q(finished_at__gte=since)),
+                left=Count("pk", filter=can_run | Q(status=Status.RUNNING)),
+            )
+        done, left = found["done"], found["left"]
         before, tenth = tenth, 10 * done // max(1, done + left)
         terminal.progress("Learning 学习", done, done + left, worth_a_line=tenth != before)
         if not left:
@@ -83,23 +93,6 @@ def result_of(people: Sequence[User]) -> LearningResult:
         later=later,
         failures=tuple((count, *what) for what, count in failed.most_common()),
     )
-
-
-def _progress(people: Sequence[User], *, since: datetime) -> tuple[int, int]:
-    """Return how many operations ended at or after `since`, and how many are due now or running.
-
-    A delayed retry counts as due; an operation that was scheduled for later doesn't.
-    """
-    due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
-    can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due
-    with as_system():
-        # One statement, since an operation that ends between two statements would be missing from
-        # both counts.
-        found = _operations_of(people).aggregate(
-            done=Count("pk", filter=Q(finished_at__gte=since)),
-            left=Count("pk", filter=can_run | Q(status=Status.RUNNING)),
-        )
-    return found["done"], found["left"]
 
 
 def _operations_of(people: Sequence[User]) -> QuerySet[Operation]:

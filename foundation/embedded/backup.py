@@ -124,13 +124,8 @@ def read(source: Path, *, where: BackupTarget, replace: bool) -> Mapping[str, An
     """
     with _temporary_folder(where.data / "restored") as place:
         manifest = _unpacked(source, place)
-        if not replace:
-            with psycopg.connect(where.url) as owner:
-                tables = owner.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public'")
-                if tables.fetchone() is not None:
-                    raise BackupError(
-                        "There is data already; --replace puts the backup in its place."
-                    )
+        if not replace and _has_tables(where):
+            raise BackupError("There is data already; --replace puts the backup in its place.")
         _restore_database(place, where=where)
         for name in FILES:
             shutil.rmtree(where.data / name, ignore_errors=True)
@@ -177,6 +172,12 @@ def _without_default_rights(owner: psycopg.Connection) -> Iterator[None]:
     finally:
         for rights, kind in _RIGHTS.items():
             owner.execute(f"{change} GRANT {rights} ON {kind} TO {_ROLES}")
+
+
+def _has_tables(where: BackupTarget) -> bool:
+    with psycopg.connect(where.url) as owner:
+        found = owner.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1")
+        return found.fetchone() is not None
 
 
 def _run(where: BackupTarget, program: str, *arguments: str, connects: bool = True) -> str:
@@ -251,13 +252,15 @@ def migrate_if_needed(
         if meanwhile:
             meanwhile()
         if migration:
-            _, errors = migration.communicate()
-            if migration.returncode != 0 and "No space left on device" in errors:
-                raise EmbeddedError(
-                    "The disk of the data folder is full. Free space, and start again."
-                )
-            if migration.returncode != 0:
-                raise EmbeddedError(f"The migrations failed:\n{errors.strip()}")
+            _finish_migrating(migration)
+
+
+def _finish_migrating(migration: subprocess.Popen[str]) -> None:
+    _, errors = migration.communicate()
+    if migration.returncode != 0 and "No space left on device" in errors:
+        raise EmbeddedError("The disk of the data folder is full. Free space, and start again.")
+    if migration.returncode != 0:
+        raise EmbeddedError(f"The migrations failed:\n{errors.strip()}")
 
 
 def _compare() -> tuple[bool, bool]:

@@ -123,7 +123,15 @@ def revise(run: Run, user: User, written: RevisionInput, decision: Decision) -> 
             target, origin=memory.origin
         )
         if decision.verdict in _FOLDED and not is_kept:
-            _merge_into_target(memory, target, draft, decision)
+            memory_writes.rewrite(
+                target,
+                draft,
+                source=None,
+                change=Change.REPLACED if decision.verdict == Verdict.REPLACE else Change.MERGED,
+                reason=", ".join(decision.reasons),
+                inputs=[memory_writes.current_version(memory)],
+            )
+            verdict_effects.fold([memory], into=target)
         else:
             verdict_effects.hold_for_review(memory, against=target)
             memory_writes.announce_change(memory)
@@ -146,19 +154,6 @@ def _unchanged(memory: Memory, target: Memory, written: RevisionInput, met: Know
     same = memory.content == written.memory.content and target.content == met.content
     in_use = memory.status == target.status == MemoryStatus.ACTIVE
     return same and in_use and not memory.pinned  # the user has pinned it since it was stored
-
-
-def _merge_into_target(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> None:
-    change = Change.REPLACED if decision.verdict == Verdict.REPLACE else Change.MERGED
-    memory_writes.rewrite(
-        target,
-        draft,
-        source=None,
-        inputs=[memory_writes.current_version(memory)],
-        change=change,
-        reason=", ".join(decision.reasons),
-    )
-    verdict_effects.fold([memory], into=target)
 
 
 def _draft(memory: Memory, text: str) -> Draft:

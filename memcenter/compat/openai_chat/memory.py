@@ -104,14 +104,27 @@ def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
     if not exchange.kept or not answer.strip():
         return
     try:
+        user = exchange.user
         if exchange.brief:
-            thread = temporary.create(
-                user=exchange.user, external_id=exchange.thread, kind=exchange.kind
-            )
+            thread = temporary.create(user=user, external_id=exchange.thread, kind=exchange.kind)
             temporary.append(thread, messages=_inputs(exchange, answer, finished=True))
             return
-        with as_user(exchange.user):
-            _record(exchange, answer, finished=finished)
+        said, reply = _inputs(exchange, answer, finished=finished)
+        with as_user(user):
+            conversation = conversation_names.find_or_create(
+                user=user, reference=exchange.thread, kind=exchange.kind
+            )
+            if finished:
+                turns.record_turn(
+                    user=user,
+                    conversation=conversation,
+                    user_message=said,
+                    assistant_message=reply,
+                    tools=exchange.said.tools,
+                )
+                return
+            for message in (said, reply):
+                turns.record_message(user=user, conversation=conversation, message=message)
     except (ApplicationError, Error, RedisError) as error:
         logger.warning(_NOT_RECORDED, type(error).__name__)
 
@@ -150,24 +163,6 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     last = answered.filter(number__lte=min(summary.through_number, start - 1))
     newest = last.order_by("-number").values_list("external_id", flat=True).first()
     return starts[newest.removesuffix("-a")] if newest else 0
-
-
-def _record(exchange: Exchange, answer: str, *, finished: bool) -> None:
-    conversation = conversation_names.find_or_create(
-        user=exchange.user, reference=exchange.thread, kind=exchange.kind
-    )
-    said, reply = _inputs(exchange, answer, finished=finished)
-    if finished:
-        turns.record_turn(
-            user=exchange.user,
-            conversation=conversation,
-            user_message=said,
-            assistant_message=reply,
-            tools=exchange.said.tools,
-        )
-        return
-    for message in (said, reply):
-        turns.record_message(user=exchange.user, conversation=conversation, message=message)
 
 
 def _inputs(

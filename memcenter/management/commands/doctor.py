@@ -187,9 +187,16 @@ def examine_port(address: Address, folder: DataFolder | None) -> Finding:
     except EmbeddedError as error:
         taken = error.__cause__
         code = taken.errno if isinstance(taken, OSError) else None
-        if code == errno.EADDRINUSE and runs:
-            return _examine_own_port(address, where)
         is_taken = code == errno.EADDRINUSE
+        if is_taken and runs and address.is_healthy():
+            return Finding("port", f"Memory Center runs and answers on {where}.")
+        if is_taken and runs:
+            return Finding(
+                "port",
+                f"Memory Center runs on this data folder, but {where} doesn't answer as it does.",
+                "If it was started with another PORT, run this with the same one. Otherwise stop "
+                f"it, start it again, and read {settings.DATA_DIR / 'log' / 'web.log'}.",
+            )
         problem = f"Another program listens on {where}." if is_taken else str(error)
         return Finding("port", problem, _advice_about_port(code, address))
     if runs:
@@ -203,17 +210,6 @@ def _is_served(folder: DataFolder) -> bool:
             return False
     except FolderBusy:
         return True
-
-
-def _examine_own_port(address: Address, where: str) -> Finding:
-    if address.is_healthy():
-        return Finding("port", f"Memory Center runs and answers on {where}.")
-    return Finding(
-        "port",
-        f"Memory Center runs on this data folder, but {where} doesn't answer as it does.",
-        f"If it was started with another PORT, run this with the same one. Otherwise stop it, "
-        f"start it again, and read {settings.DATA_DIR / 'log' / 'web.log'}.",
-    )
 
 
 def _advice_about_port(code: int | None, address: Address) -> str:

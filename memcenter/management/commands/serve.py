@@ -104,20 +104,16 @@ def _prepare(folder: DataFolder, *, embedded: bool) -> None:
 
 def _collect_static(folder: DataFolder) -> None:
     marker = folder.path / "static.sha256"
-    wanted = _static_fingerprint()
+    # The names of these folders contain the versions of the packages.
+    files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
+    for source in settings.STATICFILES_DIRS:
+        files += sorted(path for path in Path(source).rglob("*") if path.is_file())
+    stamps = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files]
+    wanted = hashlib.sha256(repr((settings.STORAGES, stamps)).encode()).hexdigest()
     if marker.exists() and marker.read_text(encoding="utf-8") == wanted:
         return
     call_command("collectstatic", interactive=False, clear=True, verbosity=0)
     folder.write_private(marker, wanted)
-
-
-def _static_fingerprint() -> str:
-    # The names of these folders contain the versions of the packages.
-    files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
-    for folder in settings.STATICFILES_DIRS:
-        files += sorted(path for path in Path(folder).rglob("*") if path.is_file())
-    stamps = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files]
-    return hashlib.sha256(repr((settings.STORAGES, stamps)).encode()).hexdigest()
 
 
 def _make_first_login(folder: DataFolder) -> None:
