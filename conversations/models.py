@@ -12,7 +12,7 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from foundation import ids
-from foundation.database.schema import Record, VisibleManager, one_of
+from foundation.database.schema import Hideable, Record, one_of
 
 
 class ConversationKind(models.TextChoices):
@@ -20,7 +20,7 @@ class ConversationKind(models.TextChoices):
     GROUP = "group", _("group")
 
 
-class Conversation(Record):
+class Conversation(Hideable):
     """A conversation of one person. `external_id` is the id that the chat product uses for it.
 
     `last_number` is the number of the newest message. It is incremented under the row lock, so
@@ -50,11 +50,7 @@ class Conversation(Record):
     updated_at = models.DateTimeField(auto_now=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["Conversation"]()
-    everything: models.Manager["Conversation"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [
             one_of("kind", ConversationKind, name="conversation_kind_known"),
             models.UniqueConstraint(
@@ -152,7 +148,7 @@ class RolePlay(models.TextChoices):
     ENDS = "ends"
 
 
-class Message(Record):
+class Message(Hideable):
     """One message, which was said at `created_at` and recorded at `recorded_at`.
 
     An answer that the person stopped (`stopped`) counts as complete; `completed` is False for an
@@ -197,11 +193,7 @@ class Message(Record):
     recorded_at = models.DateTimeField(auto_now_add=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["Message"]()
-    everything: models.Manager["Message"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [
             one_of("role", Role, name="message_role_known"),
             one_of("learning", Learning, name="message_learning_known"),
@@ -225,7 +217,7 @@ class Message(Record):
         ]
 
 
-class Turn(Record):
+class Turn(Hideable):
     """A user message with its completed reply. Memories and episodes are made from turns.
 
     `labels` are copied to the memories learned from the turn: agent_id, app_id, run_id, metadata,
@@ -253,11 +245,7 @@ class Turn(Record):
     created_at = models.DateTimeField()
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["Turn"]()
-    everything: models.Manager["Turn"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [
             models.CheckConstraint(
                 condition=~Q(user_message=F("assistant_message")), name="turn_two_messages"
@@ -266,7 +254,7 @@ class Turn(Record):
         indexes = [models.Index(fields=["user", "conversation", "-id"], name="turn_user")]
 
 
-class Summary(Record):
+class Summary(Hideable):
     """One version of the rolling summary of a conversation.
 
     It covers the messages from `from_number` to `through_number`. The newest visible version is the
@@ -291,11 +279,7 @@ class Summary(Record):
     created_at = models.DateTimeField(auto_now_add=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["Summary"]()
-    everything: models.Manager["Summary"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         verbose_name_plural = "summaries"
         constraints = [
             models.UniqueConstraint(fields=["conversation", "version"], name="summary_version"),
@@ -306,7 +290,7 @@ class Summary(Record):
         indexes = [models.Index(fields=["user", "conversation", "-version"], name="summary_user")]
 
 
-class Episode(Record):
+class Episode(Hideable):
     """A turn whose text is indexed as a vector, so that a search can find it by meaning."""
 
     personal_data = True
@@ -322,11 +306,7 @@ class Episode(Record):
     created_at = models.DateTimeField()
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["Episode"]()
-    everything: models.Manager["Episode"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         indexes = [models.Index(fields=["user", "conversation", "-id"], name="episode_user")]
 
 

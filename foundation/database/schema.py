@@ -18,7 +18,7 @@ for an erased id doesn't get slower as the number of users grows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -52,6 +52,17 @@ class Record(models.Model):
 
     def __str__(self) -> str:
         return getattr(self, "public_id", "") or f"{self._meta.verbose_name} {self.pk}"
+
+
+class Hideable(Record):
+    """A model whose rows are hidden (`hidden_at`) as soon as somebody requests to forget them."""
+
+    objects: ClassVar[VisibleManager[Self]] = VisibleManager()
+    everything: ClassVar[models.Manager[Self]] = models.Manager()
+
+    class Meta:
+        abstract = True
+        base_manager_name = "everything"
 
 
 def one_of(

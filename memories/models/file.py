@@ -1,6 +1,7 @@
 """The models of memory files, daily notes, and the projects of coding agents."""
 
 from datetime import date
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -8,10 +9,10 @@ from django.db import models
 from django.db.models import Q
 
 from foundation import ids
-from foundation.database.schema import PresentManager, Record, VisibleManager
+from foundation.database.schema import Hideable, PresentManager
 
 
-class MemoryFile(Record):
+class MemoryFile(Hideable):
     """A file that users and agents read and edit.
 
     `content` is the text of the newest version. `written_version` is the last version known to be
@@ -34,11 +35,9 @@ class MemoryFile(Record):
     deleted_at = models.DateTimeField(null=True, blank=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = PresentManager["MemoryFile"]()
-    everything: models.Manager["MemoryFile"] = models.Manager()
+    objects: ClassVar[PresentManager[Self]] = PresentManager()
 
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["user", "path"], condition=Q(deleted_at__isnull=True), name="file_path"
@@ -46,7 +45,7 @@ class MemoryFile(Record):
         ]
 
 
-class FileVersion(models.Model):
+class FileVersion(Hideable):
     """A version of a memory file.
 
     After a user edits a curated file, `content` is rendered from the memories, and `typed` is the
@@ -67,11 +66,7 @@ class FileVersion(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["FileVersion"]()
-    everything: models.Manager["FileVersion"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [models.UniqueConstraint(fields=["file", "number"], name="file_version")]
         indexes = [models.Index(fields=["user"], name="file_version_user")]
 
@@ -79,7 +74,7 @@ class FileVersion(models.Model):
         return f"version {self.number} of file {self.file_id}"
 
 
-class DailyNote(Record):
+class DailyNote(Hideable):
     """A line of a daily note, or a line of free text in a memory file.
 
     Lines of a daily note are only appended, and `day` is in the user's time zone. `learned_at` is
@@ -105,11 +100,7 @@ class DailyNote(Record):
     created_at = models.DateTimeField()
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["DailyNote"]()
-    everything: models.Manager["DailyNote"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [
             models.UniqueConstraint(fields=["user", "day", "number"], name="note_line_number"),
             models.CheckConstraint(
@@ -130,7 +121,7 @@ class DailyNote(Record):
         return self.day
 
 
-class Project(models.Model):
+class Project(Hideable):
     """A project that a user works on; `user` and `key` identify the project."""
 
     personal_data = True
@@ -146,11 +137,7 @@ class Project(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["Project"]()
-    everything: models.Manager["Project"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["user", "key"], condition=Q(hidden_at__isnull=True), name="project_key"

@@ -1,6 +1,6 @@
 """The models of memories, their versions and fragments, and the relations between memories."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
 from foundation import ids
-from foundation.database.schema import PresentManager, Record, VisibleManager, one_of
+from foundation.database.schema import Hideable, PresentManager, Record, VisibleManager, one_of
 from memories.models.file import Project
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Origin(models.TextChoices):
     IMPORT = "import", _("imported")
 
 
-class Memory(Record):
+class Memory(Hideable):
     """A durable statement about a user or about one of the user's projects.
 
     `status` states whether the memory is in use. `deleted_at` and `purge_at` are set while the
@@ -130,12 +130,10 @@ class Memory(Record):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = PresentManager["Memory"]()
+    objects: ClassVar[PresentManager[Self]] = PresentManager()
     visible = VisibleManager["Memory"]()
-    everything: models.Manager["Memory"] = models.Manager()
 
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         verbose_name_plural = "memories"
         constraints = [
             one_of("kind", Kind, name="memory_kind_known"),
@@ -205,7 +203,7 @@ class Change(models.TextChoices):
     DERIVED = "derived", _("derived again after forgetting")
 
 
-class MemoryVersion(models.Model):
+class MemoryVersion(Hideable):
     """A version of a memory's text. An existing version changes only if a source is forgotten.
 
     A version keeps the statement that caused it (`candidate_text`) and its own sources. `inputs`
@@ -235,11 +233,7 @@ class MemoryVersion(models.Model):
     erased_at = models.DateTimeField(null=True, blank=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["MemoryVersion"]()
-    everything: models.Manager["MemoryVersion"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [
             one_of("change", Change, name="version_change_known"),
             models.UniqueConstraint(fields=["memory", "number"], name="version_number"),

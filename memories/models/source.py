@@ -8,11 +8,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Message, Turn
-from foundation.database.schema import Record, VisibleManager, one_of
+from foundation.database.schema import Hideable, Record, one_of
 from memories.models.memory import Memory, MemoryVersion, Origin
 
 
-class Source(Record):
+class Source(Hideable):
     """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
 
     `quote` is the part of the message or note that states the memory. Sources determine exactly
@@ -42,11 +42,7 @@ class Source(Record):
     created_at = models.DateTimeField()
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["Source"]()
-    everything: models.Manager["Source"] = models.Manager()
-
-    class Meta:
-        base_manager_name = "everything"
+    class Meta(Hideable.Meta):
         constraints = [one_of("origin", Origin, name="source_origin_known")]
         indexes = [
             models.Index(fields=["user", "memory"], name="source_memory"),
