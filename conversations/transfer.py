@@ -182,42 +182,13 @@ register(
         natural=("message",),
         conversation="message__conversation",
     ),
-    SummaryRows(
-        Summary,
-        order=41,
-        leave_out=("hidden_at",),
-        inside=("conversation",),
-        conversation="conversation",
-    ),
-    EpisodeRows(
-        Episode,
-        order=42,
-        leave_out=("hidden_at",),
-        natural=("turn",),
-        conversation="conversation",
-        also=_TEXTS,
-    ),
-    TurnRows(
-        Turn,
-        order=43,
-        leave_out=("hidden_at",),
-        natural=("user_message",),
-        conversation="conversation",
-    ),
+    SummaryRows(Summary, order=41, inside=("conversation",), conversation="conversation"),
+    EpisodeRows(Episode, order=42, natural=("turn",), conversation="conversation", also=_TEXTS),
+    TurnRows(Turn, order=43, natural=("user_message",), conversation="conversation"),
     MessageRows(
-        Message,
-        order=44,
-        leave_out=("hidden_at",),
-        natural=("conversation", "external_id"),
-        conversation="conversation",
+        Message, order=44, natural=("conversation", "external_id"), conversation="conversation"
     ),
-    ConversationRows(
-        Conversation,
-        order=45,
-        leave_out=("hidden_at",),
-        natural=("external_id",),
-        conversation="pk",
-    ),
+    ConversationRows(Conversation, order=45, natural=("external_id",), conversation="pk"),
 )
 
 

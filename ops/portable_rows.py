@@ -102,7 +102,7 @@ def exported_objects(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
 def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]:
     columns = {"id": reference_of(model)}
     for column in model._meta.concrete_fields:
-        if column.primary_key or column.name in ("user", *IDS, *leave_out):
+        if column.primary_key or column.name in ("user", "hidden_at", *IDS, *leave_out):
             continue
         if isinstance(column, ForeignKey):
             columns[column.name] = f"{column.name}__{reference_of(column.related_model)}"
@@ -341,7 +341,7 @@ def _row(
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}
     for column in table.model._meta.concrete_fields:
-        if column.primary_key or column.name in ("user", *IDS, *table.leave_out):
+        if column.primary_key or column.name in ("user", "hidden_at", *IDS, *table.leave_out):
             continue
         if not isinstance(column, ForeignKey):
             values[column.name] = validated_value(column, given)

@@ -126,7 +126,7 @@ class ErasableData:
 class Rows:
     """The rows of one table with a column `user`, as a kind of personal data.
 
-    `leave_out` lists columns that aren't exported, such as digests and internal state.
+    `leave_out` lists further columns that aren't exported, such as digests and internal state.
     `conversation` is the lookup path from a row to its conversation. An import recognises an
     existing row by its public id, or by the columns in `natural`. `inside` lists foreign keys: a
     row whose parent existed before the import counts as existing too. `stays` is the reason why

@@ -144,10 +144,8 @@ class Account(ErasableData):
 
 
 register(
-    TransferRows(Export, order=60, leave_out=("path", "hidden_at"), stays=STAYS, kept_in=EXPORTS),
-    TransferRows(
-        Import, order=61, leave_out=("path", "position", "hidden_at"), stays=STAYS, kept_in=IMPORTS
-    ),
+    TransferRows(Export, order=60, leave_out=("path",), stays=STAYS, kept_in=EXPORTS),
+    TransferRows(Import, order=61, leave_out=("path", "position"), stays=STAYS, kept_in=IMPORTS),
     Rows(SignInLink, order=62, leave_out=("digest",), stays=STAYS),
     Rows(SignIn, order=62, leave_out=("session_key",), stays=STAYS),
     Rows(SecondFactor, order=62, leave_out=("secret", "last_step", "recovery"), stays=STAYS),

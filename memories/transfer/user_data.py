@@ -115,26 +115,26 @@ register(
     VectorRows(Vector, order=14),
     DerivedRows(LexicalEntry, order=15),
     DerivedRows(Fragment, order=16),
-    SourceRows(Source, order=17, leave_out=("hidden_at",), inside=("memory",)),
+    SourceRows(Source, order=17, inside=("memory",)),
     OfMemory(VersionInput, order=18, inside=("output",), parents=("output", "input")),
     OfMemory(Refusal, order=19, inside=("turn",), parents=("turn",)),
     PhraseRows(PortraitPhrase, order=19, parents=("version",)),
-    OfMemory(MemoryVersion, order=20, leave_out=("hidden_at",), inside=("memory",)),
+    OfMemory(MemoryVersion, order=20, inside=("memory",)),
     MemoryRows(
         Memory,
         order=21,
-        leave_out=("content_hash", "hidden_at", "chunk_count", "indexed_at"),
+        leave_out=("content_hash", "chunk_count", "indexed_at"),
     ),
-    NoteRows(DailyNote, order=22, leave_out=("hidden_at",)),
-    FileVersionRows(FileVersion, order=23, leave_out=("typed", "hidden_at"), inside=("file",)),
-    FileRows(MemoryFile, order=24, leave_out=("written_version", "hidden_at"), natural=("path",)),
+    NoteRows(DailyNote, order=22),
+    FileVersionRows(FileVersion, order=23, leave_out=("typed",), inside=("file",)),
+    FileRows(MemoryFile, order=24, leave_out=("written_version",), natural=("path",)),
     Rows(
         Tombstone,
         order=25,
         leave_out=("text_hash", "about_hash", "word_hashes", "pieces", "piece_size"),
         stays=STAYS_FORGOTTEN,
     ),
-    OfMemory(Project, order=26, leave_out=("hidden_at",), natural=("key",)),
+    OfMemory(Project, order=26, natural=("key",)),
 )
 
 
