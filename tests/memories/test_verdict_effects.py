@@ -19,11 +19,13 @@ from memories.writing import model_revision, verdict_effects, verdict_writes
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.model_revision import RevisionInput
 from memories.writing.verdict_writes import Arbitrated
+from ops import webhooks
 from ops.access import as_user
 from ops.accounts import users
-from ops.models import AuditEvent, User
+from ops.models import AuditEvent, Delivery, User
 from ops.queue import worker
 from ops.queue.run import Run
+from ops.queue.webhook_events import Event
 from tests.chat_server import ChatServer, said
 from tests.factories import make_memory
 from tests.memories.test_ingest import Scripted, candidate, say
@@ -182,6 +184,18 @@ def test_a_revision_asks_before_it_overwrites_a_pinned_memory(
     assert MemoryVersion.objects.filter(memory=first).count() == 1
     assert (second.status, second.conflicts_with) == (MemoryStatus.CANDIDATE, first)
     assert AuditEvent.objects.get(action="memory.contested").target == second.public_id
+
+
+def test_a_revision_that_asks_announces_the_memory_once(
+    alice: User, both: tuple[Memory, Memory], server: ChatServer, settings: Any
+) -> None:
+    settings.WEBHOOKS_MAY_BE_PRIVATE = True
+    told = [Event.MEMORY_UPDATED.value]
+    webhooks.create(user=alice, url="http://127.0.0.1:1/", events=told, secret="s3cret")
+    server.answers = [said({"verdict": "REVIEW", "id": "m1"})]
+    worker.drain()
+    deliveries = [one.body["memory_id"] for one in Delivery.objects.all()]
+    assert deliveries == [both[1].public_id]
 
 
 def test_a_proposed_replacement_is_logged_and_related(alice: User) -> None:
