@@ -7,7 +7,8 @@ with the earlier messages of its conversation. A memory is right if its quotatio
 statement by at least half the length of both. Precision and recall count memories that are kept
 without a review. "matter P" and "matter R" accept a looser overlap: half the length of either.
 "matter P" also accepts unsure statements. "harmful" counts memories of statements that must not be
-kept: about other people, quoted, role-played, joked and so on. A pair is right if its most likely
+kept: about other people, quoted, role-played, joked and so on. A candidate that only ends an earlier
+statement is counted as "ending" and in no other figure. A pair is right if its most likely
 relation is the labelled one. With `--classes`, a table for each language shows how often each head
 gives the labelled answer to a statement that the reader finds, by the labelled answer; and how many
 of the candidates are on a wanted or unsure statement, by their confidence.
@@ -49,6 +50,7 @@ class Tally:
     on_matter: int = 0  # kept memories that overlap a wanted or unsure statement
     found: int = 0  # wanted statements that overlap a kept memory
     doubted: int = 0
+    ending: int = 0
     harmful: int = 0
     silent: int = 0
     noisy: int = 0
@@ -64,6 +66,7 @@ class Tally:
             "matter P": share(self.on_matter, self.kept),
             "matter R": share(self.found, self.wanted),
             "to review": self.doubted,
+            "ending": self.ending,
             "harmful": self.harmful,
             "nothing wanted": self.silent,
             "of these noisy": self.noisy,
@@ -92,6 +95,8 @@ def turns(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Turn
 
 def judge(row: dict[str, Any], found: Sequence[Candidate], tally: Tally, *, show: bool) -> None:
     """Add the result of one message to the tally."""
+    tally.ending += sum(map(_only_ends, found))
+    found = [memory for memory in found if not _only_ends(memory)]
     spans = list(_placed(row))
     wanted = [span for span in spans if span[2]["keep"] == "yes"]
     free = list(wanted)
@@ -130,6 +135,12 @@ def _placed(row: dict[str, Any]) -> Iterator[tuple[int, int, dict[str, Any]]]:
         start = row["text"].index(span["quote"], at)
         at = start + len(span["quote"])
         yield start, at, span
+
+
+def _only_ends(memory: Candidate) -> bool:
+    """Return whether a candidate only ends an earlier statement (`cancellations.ending`)."""
+    ends = memory.overrules and "ends" in memory.reasons
+    return bool(ends) and memory.content.endswith(f"] {memory.quote}")
 
 
 def _is_on(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
