@@ -1,7 +1,7 @@
 """The reader model: a small encoder that finds statements in a message and compares two texts.
 
-It runs on onnxruntime with the files in `data`, which `training/` produces. The package does not
-depend on Django.
+It runs on onnxruntime with the files in `data`, which `training/` produces. In array shapes, HIDDEN
+is the width of the encoder's states (384). The package does not depend on Django.
 """
 
 from memories.reader.reading import Reader, Reading, reader

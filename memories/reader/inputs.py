@@ -27,8 +27,8 @@ class Input:
     offsets), and None at all other positions. `pooled` is 1 at the positions from which the scores
     of the whole text are computed. `segments` is 0 for the message, 1 for the assistant's message
     and 2 for earlier messages; for a pair, it is 0 for the first text and 1 for the second.
-    `context` holds, at the positions of the other messages, which one it is (1 is the assistant's,
-    2 to 4 are the earlier ones, latest first) and its token, and None elsewhere.
+    At the positions of context messages, `context` holds the number of the message (1 for the
+    assistant's, 2 to 4 for the earlier messages, latest first) and the token; elsewhere None.
     """
 
     ids: list[int]
@@ -127,7 +127,7 @@ def build_message_input(
 def build_referent_input(
     tokenizer: Tokenizer, text: str, end: int, *, before: Sequence[str], assistant: str
 ) -> Input:
-    """Build the input for a pronoun that ends at `end`: 256 tokens before there, and 64 after."""
+    """Build the input for a pronoun that ends at `end`: the 256 tokens before, and the next 64."""
     own = ReadTokens.of(tokenizer, text)
     tokens = own.first + own.last
     at = next((number for number, token in enumerate(tokens) if token.end >= end), len(tokens))
@@ -140,8 +140,8 @@ def build_pair_input(tokenizer: Tokenizer, first: str, second: str) -> Input:
     ours, theirs = (_compared(tokenizer, text) for text in (first, second))
     ids = [BEGIN, *(t.id for t in ours), END, END, *(t.id for t in theirs), END]
     segments = [0] * (len(ours) + 2) + [1] * (len(theirs) + 2)
-    shown = [[token if token.end > 0 else None for token in text] for text in (ours, theirs)]
-    return Input(ids, segments, [1] * len(ids), [None, *shown[0], None, None, *shown[1], None])
+    offsets = [[token if token.end > 0 else None for token in text] for text in (ours, theirs)]
+    return Input(ids, segments, [1] * len(ids), [None, *offsets[0], None, None, *offsets[1], None])
 
 
 def _compared(tokenizer: Tokenizer, text: str) -> list[Token]:

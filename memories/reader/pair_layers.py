@@ -19,7 +19,7 @@ from memories.reader.tokenizer import Token
 FILE = "pairs.onnx"
 _EDITED = 0.5  # minimum probability at which a token counts as wrong or right
 _SURE = 0.8  # minimum probability of the most certain token of a span
-_SURER = 0.02  # margin by which a later run must exceed an earlier one to be preferred
+_MARGIN = 0.02  # a later run is preferred only if its probability is higher by this margin
 Floats = NDArray[np.float32]
 
 
@@ -72,9 +72,9 @@ class PairLayers:
 
 
 def _edited_span(tokens: list[Token | None], shares: Floats) -> tuple[int, int] | None:
-    """Return the span of the run of edited tokens that contains the most certain token.
+    """Return the span of the most certain run of edited tokens.
 
-    Return None if no token has a probability of at least `_SURE`.
+    A token counts as edited from the probability `_EDITED`. Return None if none reaches `_SURE`.
     """
     best: tuple[int, int] | None = None
     surest, last, run = _SURE, -2, (0, 0)
@@ -84,7 +84,7 @@ def _edited_span(tokens: list[Token | None], shares: Floats) -> tuple[int, int] 
         run = (run[0], token.end) if place == last + 1 else (token.start, token.end)
         if best is not None and run[0] == best[0]:
             best = run
-        if share >= surest + _SURER * (best is not None):
+        if share >= surest + _MARGIN * (best is not None):
             best, surest = run, share
         last = place
     return best

@@ -37,7 +37,7 @@ from memories.reader.statements import (
 from memories.reader.tokenizer import Tokenizer
 
 DATA = Path(__file__).parent / "data"
-# Indexes into the scores of a whole text.
+# Positions in the scores of a whole text.
 RELATION_SCORES = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
 MEANT_SCORE = RELATION_SCORES.stop  # does a request refer to a memory?
 _CUT_TIME = re.compile("[明今去前后後][年天]|[上下][周週月]")  # such as "next year", "last week"
@@ -50,8 +50,8 @@ _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断�
 class PairScores(NamedTuple):
     """The scores of a pair of texts, before softmax or sigmoid.
 
-    `by_encoder` holds the scores of the encoder's own heads; in `total`, those of the `StateHead`s
-    are added. Both have the shape (TEXT_OUTPUTS,).
+    `by_encoder` holds the scores of the encoder's own heads. In `total`, the scores of the
+    `StateHead`s are added. Both have the shape (TEXT_OUTPUTS,).
     """
 
     by_encoder: Scores
@@ -59,7 +59,7 @@ class PairScores(NamedTuple):
 
 
 class Encoder:
-    """The encoder alone, which computes states and scores of texts. Thread-safe."""
+    """The encoder without the `StateHead`s; it computes states and scores. Thread-safe."""
 
     def __init__(self, folder: Path = DATA) -> None:
         self.folder = folder
@@ -75,8 +75,8 @@ class Encoder:
     def pair_states(self, window: Input) -> tuple[Scores, Scores, Scores]:
         """Return the encoder's own scores of a pair of texts, and the two inputs of the pair heads.
 
-        The first input joins the mean states of both texts in the ninth layer, (2 x HIDDEN,). The
-        second is the mean state of the last layer, (HIDDEN,).
+        The first input is the mean state of each text in the ninth layer, one after the other,
+        (2 x HIDDEN,). The second is the mean state of the last layer, (HIDDEN,).
         """
         texts, states, mean = self._run(window, ["text_scores", "states", "vector"])
         second = np.asarray(window.segments, bool)
@@ -105,13 +105,13 @@ class Encoder:
         return self._run(window, ["states"])[0]
 
     def _run(self, window: Input, outputs: Sequence[str]) -> list[Scores]:
-        given = {
+        values = {
             "ids": [window.ids],
             "segments": [window.segments],
             "mask": [[1] * len(window.ids)],
             "pooled": [window.pooled],
         }
-        arrays = {name: np.asarray(value, np.int64) for name, value in given.items()}
+        arrays = {name: np.asarray(value, np.int64) for name, value in values.items()}
         return [batch[0] for batch in self._session.run(outputs, arrays)]
 
 
@@ -129,7 +129,7 @@ class Model(Encoder):
         self._meant_head = StateHead.load(folder / MEANT)
 
     def scores(self, window: Input) -> tuple[Scores, Scores, Scores]:
-        """Return the scores of the tokens, of the whole text and of a correction.
+        """Return the scores of the tokens, of the whole message, and of being a correction.
 
         They are logits, with the shapes (length, TOKEN_OUTPUTS), (TEXT_OUTPUTS,) and (1,). The last
         one scores whether the message corrects or updates something that was said before.
@@ -165,7 +165,7 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the model found in a message; statements and secrets are in text order.
+    """The model's results for a message; statements and secrets are in text order.
 
     `flags` maps each name in `statements.FLAGS` to its probability. `shares` holds each token's
     start, end and probability of being part of a secret. `puts_right` is the probability that the
@@ -180,10 +180,9 @@ class Reading:
 
 
 class ReadingCache:
-    """A cache of the model's latest results, which uses keyed hashes as keys and stores no text.
+    """A cache of the model's latest results; it stores hashes of the texts, but no texts.
 
-    The cache helps because several steps analyse the same short text: to find secrets, the kind of
-    a memory and its topics.
+    Several steps analyse the same short text, to find secrets, the kind of a memory or its topics.
     """
 
     _MOST = 64
@@ -193,11 +192,11 @@ class ReadingCache:
         self._known: dict[bytes, Reading] = {}
         self._key = os.urandom(32)
 
-    def of(self, asked: Sequence[str], read: Callable[[], Reading]) -> Reading:
+    def of(self, texts: Sequence[str], read: Callable[[], Reading]) -> Reading:
         """Return the cached result for these inputs, or call `read` and cache its result."""
-        if sum(map(len, asked)) > self._LONGEST:
+        if sum(map(len, texts)) > self._LONGEST:
             return read()
-        encoded = (text.encode("utf-8", "surrogatepass") for text in asked)
+        encoded = (text.encode("utf-8", "surrogatepass") for text in texts)
         joined = b"".join(len(raw).to_bytes(4) + raw for raw in encoded)
         key = hashlib.blake2b(joined, key=self._key, digest_size=16).digest()
         found = self._known.get(key)
@@ -227,8 +226,8 @@ class Reader:
         the assistant's message that this message answers. At most 2,048 tokens are used: the first
         1,536 and the last 512.
         """
-        asked = (text, assistant, *before[:3])
-        return self._latest.of(asked, lambda: self._read(text, before=before, assistant=assistant))
+        texts = (text, assistant, *before[:3])
+        return self._latest.of(texts, lambda: self._read(text, before=before, assistant=assistant))
 
     def _read(self, text: str, *, before: Sequence[str], assistant: str) -> Reading:
         found: list[Statement] = []
@@ -302,8 +301,8 @@ class Reader:
     ) -> list[Referent]:
         """Return the words that the pronoun `text[start:end]` may refer to, most probable first.
 
-        They are in the message before the pronoun, or in one of the others (as in `read`). The
-        probabilities sum to less than 1, since the pronoun may refer to nobody named there.
+        The words precede the pronoun in the message, or are in one of the context messages (see
+        `read`). The probabilities sum to less than 1, since the texts may not name the person.
         """
         window = inputs.build_referent_input(
             self._model.tokenizer, text, end, before=before[:3], assistant=assistant

@@ -1,8 +1,8 @@
-"""Find the words that a third-person pronoun refers to, with a small network beside the encoder.
+"""Find the words that a third-person pronoun refers to, from the encoder's states.
 
-The network compares the state of the pronoun with the state of each token before it, after the
-encoder's ninth layer. `training/referents.py` fits it to the people that were written into the
-labelled memories ("she [my nan] is 84").
+A small network compares the state of the pronoun with the state of each token before it, after the
+encoder's ninth layer. `training/referents.py` trains it on labelled memories in which the person
+was added in brackets ("she [my nan] is 84").
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from memories.reader.inputs import Input
 from memories.reader.statements import softmax
 
 REFERENTS = "referent_head.npz"
-FEATURES = 7  # which of the five texts, how far before the pronoun, how late among the candidates
-_MOST = 12  # tokens around which runs are built
-_SAME_WORDS = 0.35  # share of the best token's probability from which its neighbours belong to it
+FEATURES = 7  # a flag for each of five texts, distance to the pronoun, position among candidates
+_MOST = 12  # maximum number of most probable tokens around which runs are built
+_SAME_WORDS = 0.35  # minimum probability of a neighbour, as a share of the best token's
 Floats = NDArray[np.float32]
 
 
@@ -36,12 +36,12 @@ class Referent(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidates:
-    """The tokens before a pronoun.
+    """The tokens that a pronoun may refer to.
 
-    `spans` holds the text, start and end of each one: text 0 is the message, 1 the assistant's, and
-    2 to 4 are earlier messages, latest first. `pronoun` (HIDDEN,) is the mean state of the
-    pronoun's tokens, `states` (candidates, HIDDEN) those of the candidates, and `features`
-    (candidates, FEATURES) says where they are.
+    `spans` holds the text number, start and end of each token: text 0 is the message, 1 the
+    assistant's message, and 2 to 4 are earlier messages, latest first. `pronoun` (HIDDEN,) is the
+    mean state of the pronoun's tokens. `states` (candidates, HIDDEN) and `features` (candidates,
+    FEATURES) describe the candidates; the features are their positions.
     """
 
     spans: list[tuple[int, int, int]]
@@ -51,7 +51,7 @@ class Candidates:
 
     @classmethod
     def of(cls, window: Input, states: Floats, start: int, end: int) -> Candidates:
-        """Return the candidates for the pronoun `message[start:end]`, in the order of reading."""
+        """Return the candidates for the pronoun `message[start:end]`, in the order of the input."""
         own = [
             place
             for place, token in enumerate(window.tokens)
@@ -76,10 +76,12 @@ class Candidates:
 
 @dataclass(frozen=True)
 class ReferentHead:
-    """A bilinear form of two states, with a linear score of each candidate and one for nobody.
+    """The network that scores each candidate for a pronoun, and the case that none fits.
 
-    Shapes: `asks` and `answers` (HIDDEN + 1, rank), `own` (HIDDEN + 1,), `places` (FEATURES,),
-    `nobody` (HIDDEN + 1,). The last row of each is added to the result, as with an input of 1.
+    The score of a candidate is a bilinear form of the pronoun's state (`asks`) and its own state
+    (`answers`), plus linear forms of its state (`own`) and its features (`places`). `nobody` is the
+    linear form for the case that none fits. Shapes: `asks` and `answers` (HIDDEN + 1, rank), `own`
+    and `nobody` (HIDDEN + 1,), `places` (FEATURES,). The last of the HIDDEN + 1 rows is a bias.
     """
 
     asks: Floats
@@ -89,7 +91,7 @@ class ReferentHead:
     nobody: Floats
 
     def probabilities(self, candidates: Candidates) -> Floats:
-        """Return the probability of each candidate, and at the end that of nobody."""
+        """Return the probability of each candidate and, as last value, that none of them fits."""
         pronoun = _with_one(candidates.pronoun[None])[0]
         states = _with_one(candidates.states)
         scores = states @ self.answers @ (pronoun @ self.asks)
@@ -97,9 +99,10 @@ class ReferentHead:
         return np.asarray(softmax(np.append(scores, pronoun @ self.nobody)), np.float32)
 
     def referents(self, candidates: Candidates, texts: Sequence[str]) -> list[Referent]:
-        """Return runs of tokens without spaces to which the pronoun may refer.
+        """Return the words to which the pronoun may refer, most probable first.
 
-        The most probable is the first. `texts` are the texts that the candidates' spans number.
+        Words are runs of probable tokens without spaces. `texts` holds the texts to which the
+        numbers in the candidates' spans refer.
         """
         shares = self.probabilities(candidates)[:-1]
         found: list[Referent] = []
@@ -122,7 +125,7 @@ class ReferentHead:
             text, end = texts[number], candidates.spans[last][2]
             start = end - len(text[start:end].lstrip())
             found.append(Referent(text, start, end, float(shares[first : last + 1].sum())))
-        return sorted(found, key=lambda one: -one.probability)
+        return sorted(found, key=lambda referent: -referent.probability)
 
     def save(self, folder: Path) -> None:
         """Write the weights into a folder, rounded to 16 bits."""

@@ -1,6 +1,6 @@
-"""Compute scores from the encoder's states, by small networks beside the encoder's own heads.
+"""Small networks that compute scores from the encoder's states, in addition to its own heads.
 
-All of them read states of the ninth layer, together with the mean state of the last layer.
+Each network reads states of the ninth layer, together with the mean state of the last layer.
 
 - The secret head reads the state of a token. `bench/secret_weights.py` fits it to
   `bench/data/secrets`, which has far more examples of secrets than the encoder's training data.
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-# Names of the files.
+# Files of the networks.
 SECRETS = "secret_head.npz"
 MESSAGES = "message_head.npz"
 RELATIONS = "relation_head.npz"
@@ -35,7 +35,7 @@ class StateHead:
 
     Shapes: `first` (size + HIDDEN, hidden units), `bias` (hidden units,), `second` (hidden units,)
     or (hidden units, outputs), `offset` () or (outputs,). The first `size` rows of `first` belong
-    to the states of the ninth layer, the others to the mean state of the last layer.
+    to the states of the ninth layer, the rest to the mean state of the last layer.
     """
 
     first: Floats

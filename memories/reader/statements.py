@@ -29,13 +29,13 @@ FLAGS = (
 )
 # Relations of a new text to a known text.
 PAIRS = ("same", "newer", "contradicts", "refines", "ended", "unrelated")
-# The key of the probability that the encoder's own head gives to "unrelated". It is less extreme
-# than the one with the relation head, particularly if one text makes the other likelier.
+# The key of the probability of "unrelated" according to the encoder's own head. With the relation
+# head, this probability is more extreme, particularly if one text makes the other more likely.
 UNRELATED_BY_ENCODER = "unrelated_by_encoder"
 
 SECRET = len(TAGS)  # index of the token output for "part of a secret"
 TOKEN_OUTPUTS = len(TAGS) + 1 + sum(len(answers) for answers in SPAN_HEADS.values())
-TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last one: does a request refer to a memory?
+TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last output: does a request refer to a memory?
 
 
 def head_slices() -> dict[str, slice]:

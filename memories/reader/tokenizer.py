@@ -87,13 +87,13 @@ class Tokenizer:
 
     def _normalize(self, text: str) -> tuple[str, list[int]]:
         """Return the normalized text, and the original position of each of its characters."""
-        said = {sign: self._normal.get(ord(sign), sign) for sign in set(text)}
-        if all(len(letters) == 1 for letters in said.values()):
-            plain = text.translate({ord(sign): letters for sign, letters in said.items()})
+        replacements = {sign: self._normal.get(ord(sign), sign) for sign in set(text)}
+        if all(len(letters) == 1 for letters in replacements.values()):
+            plain = text.translate({ord(sign): letters for sign, letters in replacements.items()})
             origin = list(range(len(text)))
         else:
-            plain = "".join(map(said.__getitem__, text))
-            origin = [at for at, sign in enumerate(text) for _ in said[sign]]
+            plain = "".join(map(replacements.__getitem__, text))
+            origin = [at for at, sign in enumerate(text) for _ in replacements[sign]]
         parts, starts, last = [SPACE], [0], 0
         for spaces in _SPACES.finditer(SPACE + plain):  # collapse several spaces
             start, end = spaces.start() - 1, spaces.end() - 1
