@@ -22,14 +22,14 @@ from memories.screening.stand_ins import is_stand_in, public_places
 CATEGORY = "password"
 _LONGEST = 240  # characters; enough for a recovery phrase of 24 words
 _MOST_JUDGED = 80
-_MOST_READ_AGAIN = 20  # maximum number of words to replace by an ordinary word and read again
-_AROUND = 300  # characters before and after such a word that are read again
+_MOST_READ_AGAIN = 20  # maximum number of words that `_OrdinaryWordTest` checks in a text
+_AROUND = 300  # characters that are read before and after such a word
 _MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secret
 _SENTENCE_ENDS = safe_patterns.compile(r"([a-z]{3}[.!?] +|[。！？\n])")
 _NAME = safe_patterns.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
 _ORDINARY = "Sunflower"  # a word that people use as a password
 _INNOCENT = 0.03  # probability below which the model finds no secret in a word
-_LITTLE = 20  # characters that a text may have besides a secret
+_LITTLE = 20  # maximum number of characters besides the secret, for `_is_mostly_secret`
 _LINK = safe_patterns.compile(r"(?i)\b(?:https?|webcals?)://[^\s<>\"，。；）]+")
 _GAP = safe_patterns.compile(
     r"(?i)(?: (?:the|a|an|is|are|was|of|on|in|at|to|my|and|never|always|for|with)){1,3} "
@@ -38,24 +38,28 @@ _known = secret_search.PositionCache()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return all secrets in `text`, in order and without overlap, using rules and the reader model.
+    """Return the spans of all secrets in `text`, found by rules and by the reader model.
 
-    The result is cached. Only the positions are cached, never the text.
+    The spans are in order and don't overlap. Only their positions are cached, never the text.
     """
     return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
 
 
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
-    """Return all secrets in a message, like `find`, given the model's output.
+    """Return the spans of all secrets in a message, like `find`, given the model's output.
 
-    `read` analyses a changed text in the same context. Only the first 80 candidates are judged; of
-    the others, those that a rule found count as secrets.
+    `read` runs the model on a changed text in the same context. Only the first 80 candidates are
+    judged; a later candidate counts as a secret if a rule found it.
     """
     words, is_ordinary = Words(text), _OrdinaryWordTest(text, read)
     kept = secret_search.joined(
-        Span(one.start, one.end, one.category)
-        for number, one in enumerate(candidates(text, reading))
-        if (_is_secret(words, one, is_ordinary) if number < _MOST_JUDGED else one.by_rule)
+        Span(candidate.start, candidate.end, candidate.category)
+        for number, candidate in enumerate(candidates(text, reading))
+        if (
+            _is_secret(words, candidate, is_ordinary)
+            if number < _MOST_JUDGED
+            else candidate.by_rule
+        )
     )
     whole = secret_search.joined([*kept, *secret_search.find_repeated_secrets(text, kept)])
     whole = secret_search.joined([*whole, *_whole_links(text, whole), *_gaps(text, whole)])
@@ -63,14 +67,14 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
 
 
 def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
-    """Yield the spans that the rules or the reader model take for possible secrets.
+    """Yield the possible secrets that the rules or the reader model find.
 
-    Placeholders, masked values and texts such as public keys and source code are left out.
+    Placeholders, masked values, public keys and source code are left out.
     """
     by_rule = secret_search.find(text)
     by_form = secret_search.find_by_form(text) if by_rule else ()
     of_rule, of_form = (
-        Intervals((one.start, one.end) for one in each) for each in (by_rule, by_form)
+        Intervals((span.start, span.end) for span in each) for each in (by_rule, by_form)
     )
     read = (
         whole_words(text, *_trimmed(text, *part), is_letter=_is_word_character, most=_LONGEST)
@@ -80,7 +84,7 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
     learned = [Span(*span, CATEGORY) for span in read if _can_be_secret(text, *span)]
     public, masked = Intervals(public_places(text)), secret_search.masked_parts(text)
     shares, rules = _Shares(reading), frozenset(by_rule)
-    for span in dict.fromkeys([*by_rule, *(one for one in learned if not masked.meet(one))]):
+    for span in dict.fromkeys([*by_rule, *(span for span in learned if not masked.meet(span))]):
         if not public.contain(span):
             yield Candidate(
                 span.start,
@@ -92,21 +96,27 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
             )
 
 
-def _is_secret(words: Words, one: Candidate, is_ordinary: Callable[[Candidate], bool]) -> bool:
-    if one.category == "address" or _is_all(words.text, one):
+def _is_secret(
+    words: Words, candidate: Candidate, is_ordinary: Callable[[Candidate], bool]
+) -> bool:
+    if candidate.category == "address" or _is_mostly_secret(words.text, candidate):
         return True
-    if one.by_rule and one.end - one.start > _LONGEST:
+    if candidate.by_rule and candidate.end - candidate.start > _LONGEST:
         return True
-    probability = secret_judge.probability(words, one)
-    if one.by_form:
+    probability = secret_judge.probability(words, candidate)
+    if candidate.by_form:
         return probability >= secret_judge.OF_FORM
-    return probability >= secret_judge.SECRET and not is_ordinary(one)
+    return probability >= secret_judge.SECRET and not is_ordinary(candidate)
 
 
-def _is_all(text: str, one: Candidate) -> bool:
-    """Return whether a text is little more than a secret that a rule found ("my pin is 1234")."""
-    rest = len(text) - (one.end - one.start)
-    return one.by_rule and (one.by_form or one.share >= _INNOCENT) and rest <= _LITTLE
+def _is_mostly_secret(text: str, candidate: Candidate) -> bool:
+    """Return whether a text hardly contains more than a secret by rule ("my pin is 1234")."""
+    rest = len(text) - (candidate.end - candidate.start)
+    return (
+        candidate.by_rule
+        and (candidate.by_form or candidate.share >= _INNOCENT)
+        and rest <= _LITTLE
+    )
 
 
 class _OrdinaryWordTest:
@@ -114,28 +124,37 @@ class _OrdinaryWordTest:
 
     An unknown name, even with a number after it, can look like a password to the model. To check
     this, the word is replaced by an ordinary word: if the context announces a secret, the model
-    takes the ordinary word for a secret too. At most 20 words of a text are checked; the others
-    count as secrets.
+    takes the ordinary word for a secret too. At most 20 words of a text are checked; any further
+    words count as secrets.
     """
 
     def __init__(self, text: str, read: Callable[[str], Reading]) -> None:
         self._text, self._read, self._left = text, read, _MOST_READ_AGAIN
 
-    def __call__(self, one: Candidate) -> bool:
-        if one.by_rule or not _NAME.search(self._text[one.start : one.end]) or not self._left:
+    def __call__(self, candidate: Candidate) -> bool:
+        if (
+            candidate.by_rule
+            or not _NAME.search(self._text[candidate.start : candidate.end])
+            or not self._left
+        ):
             return False
         self._left -= 1
-        before = self._text[max(0, one.start - _AROUND) : one.start]
-        changed = self._read(before + _ORDINARY + self._text[one.end : one.end + _AROUND])
+        before = self._text[max(0, candidate.start - _AROUND) : candidate.start]
+        changed = self._read(
+            before + _ORDINARY + self._text[candidate.end : candidate.end + _AROUND]
+        )
         word = Span(len(before), len(before) + len(_ORDINARY), CATEGORY)
         return _Shares(changed).highest(word) < _INNOCENT
 
 
 class _Shares:
-    """The reader model's probabilities that a token, or a span that it found, is secret."""
+    """The probabilities of being secret that a reading gives for tokens and for spans."""
 
     def __init__(self, reading: Reading) -> None:
-        found = [*reading.shares, *((one.start, one.end, one.share) for one in reading.secrets)]
+        found = [
+            *reading.shares,
+            *((secret.start, secret.end, secret.share) for secret in reading.secrets),
+        ]
         self._places = Intervals((start, end) for start, end, _ in found)
         self._shares = np.array([share for _, _, share in found])
 
@@ -159,10 +178,10 @@ def _whole_links(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 def _gaps(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     """Yield a joint span for two secrets with only one to three function words between them."""
-    for one, other in itertools.pairwise(spans):
-        between = text[one.end : other.start]
-        if one.category == other.category == CATEGORY and _GAP.fullmatch(between):
-            yield Span(one.start, other.end, CATEGORY)
+    for first, second in itertools.pairwise(spans):
+        between = text[first.end : second.start]
+        if first.category == second.category == CATEGORY and _GAP.fullmatch(between):
+            yield Span(first.start, second.end, CATEGORY)
 
 
 def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:

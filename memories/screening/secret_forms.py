@@ -70,10 +70,10 @@ def is_licence_key(text: str) -> bool:
 
 
 def is_spelled_out_secret(text: str) -> bool:
-    """Return whether a text that spells something sign by sign spells more than a name.
+    """Return whether a text spells out a secret character by character, rather than a name.
 
-    It must contain a word such as "dash" or "capital", and at least three words that are longer
-    than one letter.
+    The text must contain a word such as "dash" or "capital", and at least three words that are
+    longer than one letter.
     """
     words = text.lower().replace(",", " ").split()
     return not _NAMED_SIGNS.isdisjoint(words) and sum(len(word) > 1 for word in words) >= 3
@@ -129,13 +129,14 @@ def is_iban(text: str) -> bool:
     return bool(iban.is_valid(ungroup(text)))
 
 
-_PRINTED = frozenset(["078-05-1120", "219-09-9999", "457-55-5462"])
+# Invalid numbers that are well known from advertisements, printed cards and documents.
+_SAMPLES = frozenset(["078-05-1120", "219-09-9999", "457-55-5462"])
 
 
 def is_social_security(text: str) -> bool:
     """Return whether a number is a possible US social security number, or a well-known sample."""
     number = text.replace(" ", "-")
-    return bool(ssn.is_valid(number)) or number in _PRINTED
+    return bool(ssn.is_valid(number)) or number in _SAMPLES
 
 
 @dataclass(frozen=True)
@@ -222,17 +223,17 @@ def by_form(text: str) -> Iterator[FoundSecret]:
 
 
 def _whole(text: str, end: int) -> int:
-    """Return the end of a key that may continue after `end`, so that the whole key is masked."""
+    """Return where a key ends that continues after `end`, so that the whole key is masked."""
     while end < len(text) and text[end].isascii() and (text[end].isalnum() or text[end] in "_-=+/"):
         end += 1
     return end
 
 
 def _checked_prefix(found: str, check: Callable[[str], bool]) -> str:
-    """Return `found`, or the longest part at its beginning that passes the check.
+    """Return the longest beginning of `found` that passes the check, or an empty string.
 
-    Unrelated digits may follow a number, so `found` is cut at spaces and hyphens, from the end, at
-    most `_MOST_CUTS` times. Return an empty string if nothing passes.
+    Unrelated digits may follow a number, so `found` is cut at spaces and hyphens, from the end. At
+    most `_MOST_CUTS` beginnings are checked.
     """
     for _ in range(_MOST_CUTS):
         if check(found):
@@ -243,7 +244,7 @@ def _checked_prefix(found: str, check: Callable[[str], bool]) -> str:
 
 _TOKEN = safe_patterns.compile(r"[!-~]{8,}")
 _LOOSE = ".,;:!?)]}\"'`"
-_MONEY = safe_patterns.compile(r"^[\w.\-+]+@[\w.\-]+$")
+_EMAIL = safe_patterns.compile(r"^[\w.\-+]+@[\w.\-]+$")
 
 
 _HEX = safe_patterns.compile(r"(?:^|[^0-9A-Za-z])(?P<s>[0-9a-f]{32})(?:$|[^0-9A-Za-z])")
@@ -260,7 +261,7 @@ def find_by_appearance(text: str) -> Iterator[FoundSecret]:
         token = match[0].lstrip("(\"'`[{<")
         start = match.end() - len(token)
         stripped = token.rstrip(".,;:)\"'`]}")
-        if "://" in token or _MONEY.search(stripped):
+        if "://" in token or _EMAIL.search(stripped):
             continue
         if is_password_by_itself(stripped):
             yield FoundSecret(start, start + len(stripped), "password")

@@ -23,7 +23,7 @@ from memories.screening import safe_patterns
 
 FEATURES = 1 << 16  # number of hashed features
 SECRET = 0.42  # minimum probability at which a span counts as a secret
-OF_FORM = 0.05  # the same, for a span with the form of a secret
+OF_FORM = 0.05  # the same minimum for a span with the form of a secret
 WEIGHTS = Path(__file__).parent / "data" / "secret_judge.npz"
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
 # `re` splits ten times as fast as RE2 and can't backtrack here: each match is a single run.
@@ -35,8 +35,8 @@ _SHAPES = (
     (safe_patterns.compile(r"\p{Han}+"), "字"),
 )
 _NEAR, _AROUND = 70, 300  # characters before and after the span
-_BEFORE, _AFTER = 14, 9  # number of nearest words that are features together with their side
-_CLOSE = 4  # number of nearest words that are features together with their distance
+_BEFORE, _AFTER = 14, 9  # number of nearest words whose side (before or after) is a feature
+_CLOSE = 4  # number of nearest words whose distance is a feature as well
 _LONGEST = 24  # characters of a span and of its shape
 Weights = NDArray[np.float32]
 
@@ -46,7 +46,7 @@ class Candidate:
     """A span `text[start:end]` that may be a secret.
 
     `share` is the reader model's highest probability in the span. `by_rule` is True if a rule
-    found it, and `by_form` if it has the form of a secret, such as a card number.
+    found the span, and `by_form` if the span has the form of a secret, such as a card number.
     """
 
     start: int

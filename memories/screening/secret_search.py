@@ -24,7 +24,7 @@ _TIED_BEFORE = safe_patterns.compile(r"(?:[\x{3400}-\x{9fff}A-Za-z0-9]{1,8}[\-_~
 _TIED_AFTER = safe_patterns.compile(
     r"^(?:[\-_~·&+]+[\x{3400}-\x{9fff}A-Za-z0-9]{1,8})+|^[》」』][^\s，。！？；,;]{1,20}"
 )
-_FEWEST_AGAIN = 5  # minimum length of a secret whose repetitions are searched
+_FEWEST_AGAIN = 5  # minimum length of a secret whose repetitions are searched; 4 if only digits
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Span:
 
 
 class Intervals:
-    """Parts of a text, stored as arrays, so that even thousands of them are compared quickly."""
+    """Parts of a text, stored as arrays, so that comparing thousands of parts is fast."""
 
     def __init__(self, places: Iterable[tuple[int, int]]) -> None:
         self._starts, self._ends = np.array([*places], np.int64).reshape(-1, 2).T
@@ -95,8 +95,8 @@ def _search(text: str) -> tuple[Span, ...]:
     """Return the secrets of a text.
 
     Labels are words such as "password:". A text with more than 500 labels, and more than one label
-    per 32 characters, is a list of passwords or an attack: everything from the first label beyond
-    the larger of the two limits counts as one secret.
+    per 32 characters, is a list of passwords or an attack. In such a text, only the part up to the
+    larger of these two limits is searched, and the rest counts as one secret.
     """
     folded = fold(text)
     labelled = LabelledText(folded)
@@ -111,16 +111,16 @@ def _search(text: str) -> tuple[Span, ...]:
 def _in_folded(text: str, labelled: LabelledText) -> tuple[Span, ...]:
     folded = labelled.folded
     plain = spell_out(close_up(folded))
-    said = labelled if plain is folded else LabelledText(plain)
+    spelled = labelled if plain is folded else LabelledText(plain)
     found = [
         *_original_spans(folded, by_form, find_by_appearance, by_words, find_home_addresses),
         *_original_spans(
-            plain, lambda _: by_label(said), lambda _: find_near_access_words(said), clauses
+            plain, lambda _: by_label(spelled), lambda _: find_near_access_words(spelled), clauses
         ),
     ]
     if plain.text != folded.text:
         found += _original_spans(plain, by_form)
-    found += _original_spans(plain, lambda _: spelled_codes(said, text))
+    found += _original_spans(plain, lambda _: spelled_codes(spelled, text))
     masked = masked_parts(text)
     spans = joined(
         span
@@ -168,17 +168,17 @@ _NEAR = 40  # characters before a number that are searched for words such as "ac
 def with_account_numbers(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
     """Return the spans, with the category of bank account numbers set to `bank_account`."""
     return tuple(
-        Span(one.start, one.end, "bank_account") if _is_account_number(text, one) else one
-        for one in spans
+        Span(span.start, span.end, "bank_account") if _is_account_number(text, span) else span
+        for span in spans
     )
 
 
 def _is_account_number(text: str, span: Span) -> bool:
     if span.category not in ("password", "api_key"):
         return False
-    said = text[span.start : span.end].strip()
+    value = text[span.start : span.end].strip()
     near = text[max(0, span.start - _NEAR) : span.end]
-    if not (_ACCOUNT_NUMBER.search(said) and _OF_ACCOUNTS.search(near)):
+    if not (_ACCOUNT_NUMBER.search(value) and _OF_ACCOUNTS.search(near)):
         return False
     return _OF_PASSWORDS.search(_SORT_CODE.sub("", near)) is None
 
@@ -221,17 +221,17 @@ def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
 def find_repeated_secrets(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
     """Yield every occurrence of the given secrets in the text, except for very short secrets."""
     categories = {text[span.start : span.end].strip(): span.category for span in spans}
-    for said, category in categories.items():
-        yield from occurrences(said, text, category)
+    for secret, category in categories.items():
+        yield from occurrences(secret, text, category)
 
 
-def occurrences(said: str, text: str, category: str) -> Iterator[Span]:
-    if len(said) < _FEWEST_AGAIN and not (len(said) >= 4 and said.isdigit()):
+def occurrences(secret: str, text: str, category: str) -> Iterator[Span]:
+    if len(secret) < _FEWEST_AGAIN and not (len(secret) >= 4 and secret.isdigit()):
         return
-    start = text.find(said)
+    start = text.find(secret)
     while start >= 0:
-        yield Span(start, start + len(said), category)
-        start = text.find(said, start + len(said))
+        yield Span(start, start + len(secret), category)
+        start = text.find(secret, start + len(secret))
 
 
 _P = safe_patterns.compiled("clauses")
@@ -239,7 +239,10 @@ _P = safe_patterns.compiled("clauses")
 
 @dataclass(frozen=True)
 class Clause:
-    """A rule for texts in which `about` matches anywhere; group "s" of `pattern` is the secret."""
+    """A rule that applies only to texts in which `about` matches.
+
+    `pattern` finds the secrets; its group "s" is the secret itself.
+    """
 
     category: str
     about: Pattern
@@ -267,30 +270,30 @@ def clauses(text: str) -> Iterator[FoundSecret]:
         if not clause.about.search(text):
             continue
         for match in clause.pattern.finditer(text):
-            said = match["s"]
-            if clause.category == "card" or said.isdigit() or _may_be_secret(said):
+            value = match["s"]
+            if clause.category == "card" or value.isdigit() or _may_be_secret(value):
                 yield FoundSecret(match.start(1), match.end(1), clause.category)
     yield from _described_secrets(text)
 
 
-def _may_be_secret(said: str) -> bool:
-    if "\u3400" <= said[0] <= "\u9fff":
-        return vocabulary.NO_VALUE_ZH.search(said) is None
-    first = said.split()[0].lower() if said.split() else ""
+def _may_be_secret(value: str) -> bool:
+    if "\u3400" <= value[0] <= "\u9fff":
+        return vocabulary.NO_VALUE_ZH.search(value) is None
+    first = value.split()[0].lower() if value.split() else ""
     return first not in vocabulary.NO_VALUE and first not in vocabulary.FUNCTION_WORDS
 
 
 def _described_secrets(text: str) -> Iterator[FoundSecret]:
     for line in _LINE.finditer(text):
-        said = line[0].rstrip()
-        if len(said) > _LONGEST or not _is_described(said):
+        words = line[0].rstrip()
+        if len(words) > _LONGEST or not _is_described(words):
             continue
-        if label := _LABEL.search(said):
+        if label := _LABEL.search(words):
             start = label.end()
-            while start < len(said) and said[start] in " :：=是为,，?？":
+            while start < len(words) and words[start] in " :：=是为,，?？":
                 start += 1
-            if len(said) - start >= 4:
-                yield FoundSecret(line.start() + start, line.start() + len(said), "password")
+            if len(words) - start >= 4:
+                yield FoundSecret(line.start() + start, line.start() + len(words), "password")
 
 
 def _is_described(line: str) -> bool:
@@ -318,6 +321,6 @@ def find_home_addresses(text: str) -> Iterator[FoundSecret]:
     if not _OWN.search(text):
         return
     for match in _HOME.finditer(text):
-        said = match["s"]
-        if any(word in said for word in "室房户元栋幢") or "号楼" in said:
+        address = match["s"]
+        if any(word in address for word in "室房户元栋幢") or "号楼" in address:
             yield FoundSecret(match.start(1), match.end(1), "address")

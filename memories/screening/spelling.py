@@ -26,8 +26,8 @@ _SEPARATORS = frozenset(" .-_*·/|~+")
 _SIGNS = frozenset(".-_*·/|~+,")
 # A first letter or digit before a separator, where a spaced-out word can begin.
 _MAY_BE_SPACED = re.compile(r"(?<![^\W_])[^\W_](?=[ .\-_*·/|~+])")
-_FEWEST_SPACED = 4  # single characters in a row that form a spaced-out word
-_NEXT_SPACED = 2  # the same minimum directly after a spaced-out word
+_FEWEST_SPACED = 4  # minimum number of single characters in a spaced-out word
+_NEXT_SPACED = 2  # the same minimum directly after another spaced-out word
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class Folded:
         starts: list[int] = []
         ends: list[int] = []
         last = 0
-        for start, end, said in parts:
-            text += self.text[last:start], said
+        for start, end, new in parts:
+            text += self.text[last:start], new
             starts += self.starts[last:start]
             ends += self.ends[last:start]
             begin, stop = self.original(start, end)
-            starts += [begin] * len(said)
-            ends += [stop] * len(said)
+            starts += [begin] * len(new)
+            ends += [stop] * len(new)
             last = end
         text.append(self.text[last:])
         return Folded("".join(text), starts + self.starts[last:], ends + self.ends[last:])
@@ -74,15 +74,15 @@ def fold(text: str) -> Folded:
     if text.isascii():
         return Folded.unchanged(text)
     plain = {sign: _plain(sign) for sign in set(text) if sign >= "\x80"}
-    if all(len(said) == 1 for said in plain.values()):
-        folded = text.translate({ord(sign): said for sign, said in plain.items()})
+    if all(len(letters) == 1 for letters in plain.values()):
+        folded = text.translate({ord(sign): letters for sign, letters in plain.items()})
         places = list(range(len(text)))
     else:
         signs = [plain.get(sign, sign) for sign in text]
         folded = "".join(signs)
-        places = [place for place, said in enumerate(signs) for _ in said]
-    shown = _BETWEEN_LATIN.sub(lambda sign: _INSIDE_A_WORD[sign[0]], folded)
-    return Folded(shown, places, [place + 1 for place in places])
+        places = [place for place, letters in enumerate(signs) for _ in letters]
+    corrected = _BETWEEN_LATIN.sub(lambda sign: _INSIDE_A_WORD[sign[0]], folded)
+    return Folded(corrected, places, [place + 1 for place in places])
 
 
 def _is_latin(sign: str) -> bool:
@@ -218,7 +218,7 @@ _LONGEST = 200  # characters; nobody spells out a longer number
 
 
 def spell_out(folded: Folded) -> Folded:
-    """Replace digits written as words with numerals, wherever at least three are adjacent."""
+    """Replace digits written as words by numerals, in runs of at least three digits."""
     parts = [*_english(folded.text), *_chinese(folded.text)]
     return folded.replaced(sorted(parts)) if parts else folded
 
@@ -234,7 +234,7 @@ def _english(text: str) -> list[tuple[int, int, str]]:
 
 
 def _digits(words: list[str]) -> str:
-    said: list[str] = []
+    digits: list[str] = []
     times, tens = 1, False
     for word in words:
         if word in _TIMES:
@@ -242,28 +242,28 @@ def _digits(words: list[str]) -> str:
             continue
         digit = _DIGITS.get(word, word if word.isdigit() else "")
         if tens and digit not in ("", "0"):
-            said[-1] = said[-1][:-1] + digit
+            digits[-1] = digits[-1][:-1] + digit
         else:
-            said.append((digit or _TEENS.get(word) or _TENS[word] + "0") * times)
+            digits.append((digit or _TEENS.get(word) or _TENS[word] + "0") * times)
         times, tens = 1, word in _TENS
-    return "".join(said)
+    return "".join(digits)
 
 
 def _chinese(text: str) -> list[tuple[int, int, str]]:
     found = []
     for run in _CHINESE.finditer(text):
-        said = run[0]
-        if not _FEWEST <= len(said) <= _LONGEST or not any(sign in _HAN for sign in said):
+        words = run[0]
+        if not _FEWEST <= len(words) <= _LONGEST or not any(sign in _HAN for sign in words):
             continue
-        digits = "".join(_repeated(piece) for piece in _PIECE.finditer(said))
+        digits = "".join(_repeated(piece) for piece in _PIECE.finditer(words))
         if len(digits) >= _FEWEST:
             found.append((run.start(), run.end(), digits))
     return found
 
 
 def _repeated(piece: Match) -> str:
-    said = str(piece["digit"])
-    digit = _HAN.get(said, said)
+    numeral = str(piece["digit"])
+    digit = _HAN.get(numeral, numeral)
     count = piece["times"]
     if count is None:
         return digit

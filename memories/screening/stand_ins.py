@@ -1,4 +1,4 @@
-"""Recognise text that stands in place of a secret: placeholders, masked values, public keys."""
+"""Recognise texts that look like secrets but aren't: placeholders, masked values, public keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PUBLIC = safe_patterns.compiled("public")
 
 
 def is_stand_in(text: str) -> bool:
-    """Return whether a text is only a placeholder or a masked value in place of a secret."""
+    """Return whether a text is only a placeholder for a secret, or a masked secret."""
     bare = text.strip(_BORDERS)
     if name := _ASSIGNED.match(bare):
         bare = bare[name.end() :].strip(_BORDERS)
@@ -55,10 +55,10 @@ def _is_masked(text: str) -> bool:
     """Return whether stars, dots or x hide a value, as in `****2207` or `xxxx-xxxx-xxxx-3318`."""
     signs = sum(text.count(sign) for sign in "*•●×")
     crosses = sum(map(len, _runs_of_x(text)))
-    shown = sum(map(str.isalnum, text)) - crosses
+    visible = sum(map(str.isalnum, text)) - crosses
     if signs >= _FEWEST_MASKED:
-        return shown <= _MOST_SHOWN
-    return crosses >= (2 * _FEWEST_MASKED if shown else _FEWEST_MASKED) and shown <= crosses
+        return visible <= _MOST_SHOWN
+    return crosses >= (2 * _FEWEST_MASKED if visible else _FEWEST_MASKED) and visible <= crosses
 
 
 def _runs_of_x(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Find labelled secrets: values that look secret, near a word such as "password".
+"""Find secrets by the words around them: values near a label such as "password" or "log in".
 
 The package does not depend on Django or on `extraction`.
 """

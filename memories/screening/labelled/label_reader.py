@@ -41,12 +41,12 @@ from memories.screening.secret_forms import FoundSecret
 
 @dataclass(frozen=True)
 class Hit:
-    """An occurrence of a label, such as "password", in the text."""
+    """An occurrence of a label in the text; `name` is the matched text in lower case."""
 
     start: int
     end: int
     label: Label
-    said: str
+    name: str
 
     @property
     def cue(self) -> Cue:
@@ -58,8 +58,8 @@ class ScanState:
     """The state while scanning the tokens between a label and the current token."""
 
     hit: Hit
-    linked: bool = False  # "is" or ":" was read, without a negation
-    direct: bool = False  # the link was right before the current token
+    linked: bool = False  # a link ("is" or ":") was read, without a negation
+    direct: bool = False  # the link is directly before the current token
     words: int = 0
     signs: int = 0  # Han characters
     crossed: int = 0  # sentence and line ends
@@ -102,16 +102,16 @@ class LabelReader:
             yield found
 
     def _after(self, hit: Hit) -> FoundSecret | None:
-        way = ScanState(hit)
-        has_name = hit.cue is Cue.SERVICE or any(word in hit.said for word in NETWORKS)
+        scan = ScanState(hit)
+        has_name = hit.cue is Cue.SERVICE or any(word in hit.name for word in NETWORKS)
         for number, token in self.tokens.following(hit.end, most=FARTHEST):
             if has_name and self._is_a_name(token):
                 return None
-            if way.words and not way.direct and self._is_plain(self.tokens.all[number]):
-                way.skip_token(token)
-            elif (found := self._step(number, token, way)) is not None:
+            if scan.words and not scan.direct and self._is_plain(self.tokens.all[number]):
+                scan.skip_token(token)
+            elif (found := self._step(number, token, scan)) is not None:
                 return found
-            if way.crossed > 1 or way.signs > 18:
+            if scan.crossed > 1 or scan.signs > 18:
                 return None
         return None
 
@@ -133,158 +133,164 @@ class LabelReader:
             return any(word in token.text for word in ("叫", "名", "昵称"))
         return token.bare in NAMES
 
-    def _step(self, number: int, token: Token, way: ScanState) -> FoundSecret | None:
+    def _step(self, number: int, token: Token, scan: ScanState) -> FoundSecret | None:
         if token.kind == "line":
-            linked, way.before = way.linked, ""
-            way.cross()
-            way.linked = way.direct = linked
+            linked, scan.before = scan.linked, ""
+            scan.cross()
+            scan.linked = scan.direct = linked
             return None
         if token.kind == "sign":
-            return self._sign(token, way)
+            return self._sign(token, scan)
         if token.kind == "han":
-            return self._han(number, token, way)
-        return self._word(number, token, way)
+            return self._han(number, token, scan)
+        return self._word(number, token, scan)
 
-    def _sign(self, token: Token, way: ScanState) -> FoundSecret | None:
+    def _sign(self, token: Token, scan: ScanState) -> FoundSecret | None:
         if token.text in "：":
-            way.link(by_sign=True)
-        elif token.text in QUOTES and (way.linked or way.words + way.signs == 0):
-            return self._quoted(token, way)
+            scan.link(by_sign=True)
+        elif token.text in QUOTES and (scan.linked or scan.words + scan.signs == 0):
+            return self._quoted(token, scan)
         elif token.text in "。！？":
-            way.cross()
+            scan.cross()
         elif token.text in "，；、":
-            way.direct = False
+            scan.direct = False
         return None
 
-    def _quoted(self, token: Token, way: ScanState) -> FoundSecret | None:
+    def _quoted(self, token: Token, scan: ScanState) -> FoundSecret | None:
         closing = self.text.find(QUOTES[token.text], token.end, token.end + LONGEST_QUOTED)
-        said = self.text[token.end : closing]
-        if closing <= token.end or "\n" in said or not any(sign.isalnum() for sign in said):
+        value = self.text[token.end : closing]
+        if closing <= token.end or "\n" in value or not any(sign.isalnum() for sign in value):
             return None
-        if not way.linked and way.hit.cue is Cue.KEY:
+        if not scan.linked and scan.hit.cue is Cue.KEY:
             return None
-        return FoundSecret(token.end, closing, way.hit.label.category)
+        return FoundSecret(token.end, closing, scan.hit.label.category)
 
-    def _han(self, number: int, token: Token, way: ScanState) -> FoundSecret | None:
-        said = token.text
+    def _han(self, number: int, token: Token, scan: ScanState) -> FoundSecret | None:
+        words = token.text
         following = self.tokens.all[number + 1 : number + 2]
         is_last = not following or following[0].kind in ("sign", "line")
-        if way.hit.cue in WORDS_COUNT and is_last:
-            value = value_in(said) or (said if way.direct else "")
-            if value and vocabulary.is_han_phrase(value, by_sign=way.by_sign):
-                return FoundSecret(token.end - len(value), token.end, way.hit.label.category)
-        if is_link(said):
-            way.link()
-        elif OF_A_DATE.search(said):  # 是我生日倒过来 5180 ("is my birthday backwards, 5180")
-            way.linked = True
+        if scan.hit.cue in WORDS_COUNT and is_last:
+            value = value_in(words) or (words if scan.direct else "")
+            if value and vocabulary.is_han_phrase(value, by_sign=scan.by_sign):
+                return FoundSecret(token.end - len(value), token.end, scan.hit.label.category)
+        if is_link(words):
+            scan.link()
+        elif OF_A_DATE.search(words):  # 是我生日倒过来 5180 ("is my birthday backwards, 5180")
+            scan.linked = True
         else:
-            way.direct = False
-            if said not in ("的", "呢", "吧", "了"):
-                way.signs += len(said)
-        way.before = ""
+            scan.direct = False
+            if words not in ("的", "呢", "吧", "了"):
+                scan.signs += len(words)
+        scan.before = ""
         return None
 
-    def _word(self, number: int, token: Token, way: ScanState) -> FoundSecret | None:
+    def _word(self, number: int, token: Token, scan: ScanState) -> FoundSecret | None:
         if token.is_program:
-            way.crossed = FARTHEST
+            scan.crossed = FARTHEST
             return None
-        rest = token.text.lstrip(LINK_SIGNS + "'" if way.words == 0 else LINK_SIGNS)
+        rest = token.text.lstrip(LINK_SIGNS + "'" if scan.words == 0 else LINK_SIGNS)
         if len(rest) < len(token.text):
-            way.link(by_sign=True)
+            scan.link(by_sign=True)
             token = token.from_place(token.end - len(rest))
             if not rest:
                 return None
-        if token.bare in vocabulary.LINKS or (token.text in ("s", "s:") and way.words == 0):
-            way.link()
-            way.words += 1
+        if token.bare in vocabulary.LINKS or (token.text in ("s", "s:") and scan.words == 0):
+            scan.link()
+            scan.words += 1
             return None
-        if token.bare in ("to", "as") and self._is_changed(way):
-            way.link()
+        if token.bare in ("to", "as") and self._is_changed(scan):
+            scan.link()
             return None
-        if token.bare in vocabulary.BETWEEN and way.direct and not token.ends_sentence:
+        if token.bare in vocabulary.BETWEEN and scan.direct and not token.ends_sentence:
             return None
-        if self._is_secret(number, token, way):
-            return self._whole(number, token, way)
-        if self._starts_phrase(number, token, way):
-            return self._clause(number, token, way)
-        way.skip_token(token)
+        if self._is_secret(number, token, scan):
+            return self._whole(number, token, scan)
+        if self._starts_phrase(number, token, scan):
+            return self._clause(number, token, scan)
+        scan.skip_token(token)
         return None
 
-    def _is_changed(self, way: ScanState) -> bool:
+    def _is_changed(self, scan: ScanState) -> bool:
         """Return whether "to" or "as" introduces a value, as in "changed to …"."""
-        if way.before in vocabulary.CHANGES or way.words:
-            return way.before in vocabulary.CHANGES
-        led = (token.bare for _, token in self.tokens.before(way.hit.start, most=6))
+        if scan.before in vocabulary.CHANGES or scan.words:
+            return scan.before in vocabulary.CHANGES
+        led = (token.bare for _, token in self.tokens.before(scan.hit.start, most=6))
         return not vocabulary.CHANGES.isdisjoint(led)
 
-    def _is_secret(self, number: int, token: Token, way: ScanState) -> bool:
+    def _is_secret(self, number: int, token: Token, scan: ScanState) -> bool:
         look, core = token.look, token.core
-        if look == Look.RANDOM and way.hit.cue not in WEAK:
-            return way.words <= 14
+        if look == Look.RANDOM and scan.hit.cue not in WEAK:
+            return scan.words <= 14
         if look >= Look.MIXED:
-            return self._is_code(core, way)
+            return self._is_code(core, scan)
         if look == Look.DIGITS:
-            return self._is_number(number, token, way)
-        if not way.direct and way.words + way.signs:
+            return self._is_number(number, token, scan)
+        if not scan.direct and scan.words + scan.signs:
             return False
-        if way.hit.cue is Cue.KEY:
+        if scan.hit.cue is Cue.KEY:
             return look == Look.WORD and is_gibberish(core)
-        return way.hit.cue is Cue.PASSWORD and is_odd(core)
+        return scan.hit.cue is Cue.PASSWORD and is_odd(core)
 
-    def _is_code(self, core: str, way: ScanState) -> bool:
-        if way.hit.cue is Cue.SERVICE:
-            return (way.linked and is_made_up(core)) or way.before in ("wants", "takes", "asks-for")
-        if way.hit.cue is Cue.LOOSE_CODE:
-            return (way.linked and way.words <= 4) or way.words + way.signs == 0
-        if way.hit.cue is not Cue.KEY:
-            return way.words <= 8 or way.linked
-        if way.hit.said in LOOSE_KEYS and not way.linked:
-            return len(core) >= 12 and way.words <= 2
-        return (len(core) >= 8 and way.words <= 8) or (len(core) >= 5 and way.linked)
+    def _is_code(self, core: str, scan: ScanState) -> bool:
+        if scan.hit.cue is Cue.SERVICE:
+            return (scan.linked and is_made_up(core)) or scan.before in (
+                "wants",
+                "takes",
+                "asks-for",
+            )
+        if scan.hit.cue is Cue.LOOSE_CODE:
+            return (scan.linked and scan.words <= 4) or scan.words + scan.signs == 0
+        if scan.hit.cue is not Cue.KEY:
+            return scan.words <= 8 or scan.linked
+        if scan.hit.name in LOOSE_KEYS and not scan.linked:
+            return len(core) >= 12 and scan.words <= 2
+        return (len(core) >= 8 and scan.words <= 8) or (len(core) >= 5 and scan.linked)
 
-    def _is_number(self, number: int, token: Token, way: ScanState) -> bool:
+    def _is_number(self, number: int, token: Token, scan: ScanState) -> bool:
         digits = sum(sign.isdigit() for sign in token.core)
-        if way.negative or self._is_counted(number, token, way):
+        if scan.negative or self._is_counted(number, token, scan):
             return False
         if token.core[-1] in "#*" or token.core[0] in "#*":
             return digits >= 3
-        if way.hit.cue is Cue.KEY:
-            return way.linked and digits >= 6
-        if way.hit.cue is Cue.SERVICE:
+        if scan.hit.cue is Cue.KEY:
+            return scan.linked and digits >= 6
+        if scan.hit.cue is Cue.SERVICE:
             return False
-        if way.hit.cue is Cue.LOOSE_CODE:
-            return digits >= 4 and (way.direct or way.words + way.signs == 0)
-        if way.hit.said in DOORWAYS and not way.linked:
+        if scan.hit.cue is Cue.LOOSE_CODE:
+            return digits >= 4 and (scan.direct or scan.words + scan.signs == 0)
+        if scan.hit.name in DOORWAYS and not scan.linked:
             return False
-        if way.direct or (way.linked and way.words <= 7):
+        if scan.direct or (scan.linked and scan.words <= 7):
             return digits >= 3
-        if way.words + way.signs == 0:
+        if scan.words + scan.signs == 0:
             return digits >= 3
-        if digits >= 6 and way.signs <= 10 and way.words <= 2:
+        if digits >= 6 and scan.signs <= 10 and scan.words <= 2:
             return True
         is_year = digits == 4 and token.core[:2] in ("19", "20")
-        return digits >= 4 and not is_year and way.words <= 5 and way.signs <= 2 and not way.crossed
+        return (
+            digits >= 4 and not is_year and scan.words <= 5 and scan.signs <= 2 and not scan.crossed
+        )
 
-    def _is_counted(self, number: int, token: Token, way: ScanState) -> bool:
-        if way.before in vocabulary.BEFORE_A_COUNT and not way.direct:
+    def _is_counted(self, number: int, token: Token, scan: ScanState) -> bool:
+        if scan.before in vocabulary.BEFORE_A_COUNT and not scan.direct:
             return True
         return is_counted(self.tokens, number)
 
-    def _starts_phrase(self, number: int, token: Token, way: ScanState) -> bool:
-        if token.look != Look.WORD or way.hit.cue not in WORDS_COUNT:
+    def _starts_phrase(self, number: int, token: Token, scan: ScanState) -> bool:
+        if token.look != Look.WORD or scan.hit.cue not in WORDS_COUNT:
             return False
-        if not way.direct and not (way.words == 0 and way.hit.said in SHORT_LABELS):
+        if not scan.direct and not (scan.words == 0 and scan.hit.name in SHORT_LABELS):
             return False
-        if way.first and way.first not in OF_THE_LABEL:
+        if scan.first and scan.first not in OF_THE_LABEL:
             return False  # "the password manager is": the link doesn't refer to the label
-        if way.hit.cue is Cue.CODE and not names_a_code(way.hit.said):
+        if scan.hit.cue is Cue.CODE and not names_a_code(scan.hit.name):
             return False
         if token.text[0] in "'`" and len(token.text) > 3:
             return True
         words = [word.core for word in self._clause_tokens(number, token)]
-        if not way.direct and len(words) > 1:
+        if not scan.direct and len(words) > 1:
             return False
-        return vocabulary.is_phrase(words, by_sign=way.by_sign)
+        return vocabulary.is_phrase(words, by_sign=scan.by_sign)
 
     def _clause_tokens(self, number: int, first: Token) -> Iterator[Token]:
         for place, token in enumerate(self.tokens.all[number : number + 14]):
@@ -294,31 +300,32 @@ class LabelReader:
             if token.ends_clause:
                 return
 
-    def _clause(self, number: int, token: Token, way: ScanState) -> FoundSecret:
+    def _clause(self, number: int, token: Token, scan: ScanState) -> FoundSecret:
         last = list(self._clause_tokens(number, token))[-1]
         if last.text[-1] in "!?":
             last = self._last_of_clause(self.tokens.at(last.start), last)
         end = max(last.core_end, token.core_end)
         closes = self.text[token.start] == "(" and self.text[end : end + 1] == ")"
-        return FoundSecret(token.start, end + closes, way.hit.label.category)
+        return FoundSecret(token.start, end + closes, scan.hit.label.category)
 
-    def _whole(self, number: int, token: Token, way: ScanState) -> FoundSecret:
+    def _whole(self, number: int, token: Token, scan: ScanState) -> FoundSecret:
         """Return the whole value, including similar parts after it: "4821 77", "a1b2, c3d4"."""
         begin = self._with_han(token.core_start)
         own = self.tokens.all[number]
-        if way.words == 0 and own.start < way.hit.start < own.end:
+        if scan.words == 0 and own.start < scan.hit.start < own.end:
             begin = own.start  # password123: the label is part of the secret
         last = token
         for following in self._continuation(number, token):
             last = following
-        if way.direct:
+        if scan.direct:
             last = self._last_of_clause(number, last)
-        return FoundSecret(begin, last.core_end, way.hit.label.category)
+        return FoundSecret(begin, last.core_end, scan.hit.label.category)
 
     def _last_of_clause(self, number: int, token: Token) -> Token:
         """Return the last token of a secret, such as "h4rbor" in "the code is 1234 blue h4rbor".
 
-        It is the last unusual one among the next five tokens of the clause, or else `token`.
+        This is the last unusual token among the next five of the clause. Return `token` if none is
+        unusual.
         """
         if token.ends_clause:
             return token
@@ -380,7 +387,8 @@ class LabelReader:
     def _beginning(self, number: int, between: list[str], hit: Hit) -> int:
         """Return the start of the value in "<value> is my password".
 
-        If only a few words precede the token in its sentence, they are part of the value.
+        The value may have several words, so it starts with its sentence if at most four words
+        precede the token.
         """
         token = self.tokens.all[number]
         if hit.cue is not Cue.PASSWORD or between[-1:] not in (["is"], ["was"]):

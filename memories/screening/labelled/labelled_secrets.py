@@ -49,9 +49,9 @@ def _hits(label: Label, found: Sequence[tuple[int, int]], text: str) -> Iterator
         after = found[place + 1 : place + 3]
         if len(after) == 2 and after[0][0] - end < 3 and after[1][0] - after[0][1] < 3:
             continue
-        said = text[start:end]
-        if not is_a_figure_of_speech(text, start, said):
-            yield Hit(start, end, label, said.lower())
+        words = text[start:end]
+        if not is_a_figure_of_speech(text, start, words):
+            yield Hit(start, end, label, words.lower())
 
 
 def by_label(text: LabelledText) -> Iterator[FoundSecret]:
@@ -74,7 +74,7 @@ _LONGEST_NAME = 64
 
 
 def _one_value(text: str, found: FoundSecret) -> FoundSecret:
-    """If the secret is the value of an environment variable, cut it off after this value."""
+    """Return the secret, cut off at the end of the value if it sets an environment variable."""
     before = max(0, found.start - _LONGEST_NAME)
     assigned = _ASSIGNED.search(text[before : found.end])
     if assigned is None or before + assigned.end() <= found.start:
@@ -82,11 +82,11 @@ def _one_value(text: str, found: FoundSecret) -> FoundSecret:
     return FoundSecret(found.start, min(found.end, before + assigned.end()), found.category)
 
 
-def spelled_codes(labelled: LabelledText, said: str) -> Iterator[FoundSecret]:
-    """Yield codes whose digits are written as words.
+def spelled_codes(labelled: LabelledText, original: str) -> Iterator[FoundSecret]:
+    """Yield codes whose digits are written as words in the original text.
 
-    Without a label nearby, such digits count only if they contain 幺 (1) or 洞 (0), words that are
-    used only for spelling out numbers.
+    Without a label nearby, such a code must contain 幺 (1) or 洞 (0), which are used only for
+    spelling out numbers.
     """
     text, plain = labelled.text, labelled.folded
     runs = [match.span() for match in _RUN.finditer(text)]
@@ -95,7 +95,7 @@ def spelled_codes(labelled: LabelledText, said: str) -> Iterator[FoundSecret]:
         return
     places = list(labelled.label_starts)
     for start, end in spelled:
-        typed = said[plain.starts[start] : plain.ends[end - 1]]
+        typed = original[plain.starts[start] : plain.ends[end - 1]]
         near = any(abs(place - start) < 80 for place in places) or "幺" in typed or "洞" in typed
         if end - start <= 10 and near and not UNIT_ZH.search(text[end : end + 2]):
             yield FoundSecret(start, end, "password")
@@ -181,23 +181,23 @@ class _Reader(LabelReader):
 
     def _everywhere(self, hit: Hit) -> Iterator[FoundSecret]:
         sure = (
-            "same" in hit.said
-            or hit.said[0] in "哪到"
-            or any(word in hit.said for word in SURELY_ZH)
+            "same" in hit.name
+            or hit.name[0] in "哪到"
+            or any(word in hit.name for word in SURELY_ZH)
         )
-        way = ScanState(hit)
+        scan = ScanState(hit)
         for number, token in self.tokens.following(hit.end, most=FARTHEST):
             if (
                 token.kind == "word"
                 and token.look >= Look.MIXED
                 and (sure or self._around(hit) & SECRET_USE)
             ):
-                yield self._whole(number, token, way)
+                yield self._whole(number, token, scan)
                 return
-            if sure and token.kind != "line" and (found := self._step(number, token, way)):
+            if sure and token.kind != "line" and (found := self._step(number, token, scan)):
                 yield found
                 return
-            if way.crossed or token.ends_sentence:
+            if scan.crossed or token.ends_sentence:
                 break
         for _number, token in self.tokens.before(hit.start, most=2):
             if token.look >= Look.MIXED and token.has_digit:
@@ -241,7 +241,7 @@ class _Reader(LabelReader):
         if rest or (previous in PAIRING and token.look >= Look.DIGITS and not is_number):
             start = token.core_end - len(rest or token.core)
             return FoundSecret(start, token.core_end, "password")
-        is_with = hit.said.endswith((" with", " using")) or not hit.said.isascii()
+        is_with = hit.name.endswith((" with", " using")) or not hit.name.isascii()
         if (is_with or previous in ("with", "using")) and token.look >= Look.MIXED:
             return self._whole(number, token, ScanState(hit, words=1))
         return None

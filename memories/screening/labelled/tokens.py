@@ -57,10 +57,10 @@ class Shape:
     @property
     def look(self) -> Look:
         if self._look is None:
-            self._look = self._looked()
+            self._look = self._compute_look()
         return self._look
 
-    def _looked(self) -> Look:
+    def _compute_look(self) -> Look:
         if self.kind != "word":
             return Look.NOTHING
         found = _look(self.core)
@@ -146,8 +146,8 @@ def _was_spaced(folded: Folded, start: int, end: int) -> bool:
 class Tokens:
     """The tokens of a text in order; `sentence[n]` is the number of the sentence with token n.
 
-    With `folded`, a token that the original text spells with separators, as in "n-i-g-h-t", counts
-    as unusual.
+    If `folded` is given, a word that the original text spells with separators ("n-i-g-h-t") has the
+    look `MIXED`.
     """
 
     def __init__(self, text: str, folded: Folded | None = None) -> None:
@@ -158,13 +158,13 @@ class Tokens:
         number = 0
         for match in _TOKEN.finditer(text):
             start, end = match.span()
-            said, kind = match[0], _KINDS[match.lastindex or 0]
+            part, kind = match[0], _KINDS[match.lastindex or 0]
             spaced = end - start >= 4 and folded is not None and _was_spaced(folded, start, end)
-            shape = shapes.get((said, spaced))
+            shape = shapes.get((part, spaced))
             if shape is None:
-                shape = shapes[said, spaced] = Shape(said, kind, spaced)
+                shape = shapes[part, spaced] = Shape(part, kind, spaced)
                 self.has_spaced |= spaced
-            self.all.append(Token(start, end, said, kind, shape))
+            self.all.append(Token(start, end, part, kind, shape))
             self.sentence.append(number)
             if kind == "line" or shape.ends_sentence:
                 number += 1
@@ -325,7 +325,7 @@ def _changes(token: str) -> int:
 
 
 def is_program(core: str) -> bool:
-    """Return whether a token is code that reads a secret from elsewhere, not the secret itself."""
+    """Return whether a token is program code that reads a secret, such as `os.environ[…]`."""
     return _PROGRAM.search(core) is not None
 
 

@@ -38,6 +38,7 @@ _CASH = safe_patterns.compile(
     r"(?i)\b(?:bank(?:ing)? app|online banking|cash ?machine|atm|texted)\b|取款|取钱|网银|手机银行|"
     r"行app|短信来了|能开的|能打开"
 )
+# Labels that count for adjacent sentences too, and labels that count only for their own sentence.
 _SURE = frozenset({Cue.PASSWORD, Cue.LOGIN, Cue.EVERYWHERE, Cue.PHRASE})
 _HERE = frozenset({Cue.SERVICE, Cue.CODE, Cue.PATTERN})
 _PRODUCT = safe_patterns.compile(
@@ -87,10 +88,10 @@ def _access_sentences(labelled: LabelledText, tokens: Tokens) -> tuple[set[int],
     places: dict[str, set[int]] = defaultdict(set)
     for label, spans in zip(LABELS, labelled.labels, strict=True):
         for start, end in spans if label.cue in _SURE | _HERE else ():
-            said = text[start:end]
-            if is_a_figure_of_speech(text, start, said):
+            words = text[start:end]
+            if is_a_figure_of_speech(text, start, words):
                 continue
-            is_sure = label.cue in _SURE or (label.cue is Cue.CODE and names_a_code(said.lower()))
+            is_sure = label.cue in _SURE or (label.cue is Cue.CODE and names_a_code(words.lower()))
             places["sure" if is_sure else "here"].add(start)
     for name, pattern in (("sure", _ACCESS), ("here", _PLACES), ("cash", _CASH)):
         places[name].update(match.start() for match in pattern.finditer(text))

@@ -60,7 +60,7 @@ class LabelledText:
 
     @cached_property
     def labels(self) -> tuple[list[tuple[int, int]], ...]:
-        """The spans of each label in `LABELS`."""
+        """The spans of the matches of each label in `LABELS`, in the same order."""
         return tuple(
             [match.span() for match in label.pattern.finditer(self.text)] for label in LABELS
         )
@@ -81,7 +81,7 @@ _WORDS = safe_patterns.sets("vocabulary")
 _P = safe_patterns.compiled("vocabulary")
 
 FARTHEST = 20  # maximum number of tokens between a label and its value
-BACK = 9
+BACK = 9  # the same for a value before its label
 QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"', "《": "》", "【": "】"}
 LONGEST_QUOTED = 120
 LINK_SIGNS = ":=：＝>→⇒➜—–~|-"
@@ -95,18 +95,18 @@ COPULAS = _WORDS["copulas"]
 
 
 @lru_cache(maxsize=4096)
-def is_link(said: str) -> bool:
-    return HAN_LINK.search(said) is not None
+def is_link(text: str) -> bool:
+    return HAN_LINK.search(text) is not None
 
 
 @lru_cache(maxsize=4096)
-def refers_back_to_label(said: str) -> bool:
-    return BACK_LINK_ZH.search(said) is not None
+def refers_back_to_label(text: str) -> bool:
+    return BACK_LINK_ZH.search(text) is not None
 
 
 @lru_cache(maxsize=4096)
-def value_in(said: str) -> str:
-    value = HAN_VALUE.search(said)
+def value_in(text: str) -> str:
+    value = HAN_VALUE.search(text)
     return str(value["s"]) if value else ""
 
 
@@ -116,13 +116,13 @@ def is_an_answer(match: Match) -> bool:
     After "I put" or "A:", any text except a question is an answer. After "is", the text must also
     be plausible as an answer.
     """
-    said, lead = str(match["s"]), match[0][: match.start(1) - match.start()]
+    answer, lead = str(match["s"]), match[0][: match.start(1) - match.start()]
     links = ("is", "it's", "is it", "是", "叫", "its")
     if "答案" in lead or not lead.strip(' ,:："“').lower().endswith(links):
-        return not said.startswith(ASKING_ZH)
-    if "\u3400" <= said[0] <= "\u9fff":
-        return is_han_phrase(said[:12])
-    return is_phrase(said.split())
+        return not answer.startswith(ASKING_ZH)
+    if "\u3400" <= answer[0] <= "\u9fff":
+        return is_han_phrase(answer[:12])
+    return is_phrase(answer.split())
 
 
 def is_counted(tokens: Tokens, number: int) -> bool:
@@ -141,24 +141,24 @@ FIGURES_ZH = _WORDS["figures_zh"]
 ASKING_ZH = tuple(_WORDS["asking_zh"])
 
 
-def is_a_figure_of_speech(text: str, start: int, said: str) -> bool:
+def is_a_figure_of_speech(text: str, start: int, label: str) -> bool:
     """Return whether a label has another meaning here, as "code" has in "area code".
 
     流量密码 ("key to traffic") is a figure of speech. mm是 and kl是 ("pw is") announce a secret
     only before ASCII characters. Before Chinese characters, they explain or ask what the letters
     mean.
     """
-    if said.startswith("密"):
+    if label.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
-    if said[-1] == "是" and said[:2].lower() in ("mm", "kl"):
-        return not text[start + len(said) :].lstrip()[:1].isascii()
-    if said.lower() in ("code", "codes"):
+    if label[-1] == "是" and label[:2].lower() in ("mm", "kl"):
+        return not text[start + len(label) :].lstrip()[:1].isascii()
+    if label.lower() in ("code", "codes"):
         return NO_CODE.search(text[max(0, start - 16) : start]) is not None
     return False
 
 
-def names_a_code(said: str) -> bool:
-    return any(word in said for word in ("code", "combo", "combination", "pin", "码", "sequence"))
+def names_a_code(label: str) -> bool:
+    return any(word in label for word in ("code", "combo", "combination", "pin", "码", "sequence"))
 
 
 def password_after_name(core: str) -> str:
@@ -174,27 +174,27 @@ def pair_look(rest: str) -> bool:
     return Tokens(rest).all[0].look >= Look.DIGITS and "/" not in rest
 
 
-def is_alike(one: Token, other: Token) -> bool:
-    """Return whether token `one` may belong to the same value as token `other`.
+def is_alike(token: Token, first: Token) -> bool:
+    """Return whether a token may belong to the same value as its first token.
 
     Only digits may follow digits. A code may be followed by another code or by a number of at least
-    three digits, if the lengths are similar.
+    three digits, if their lengths differ by at most 12 characters.
     """
-    if other.look == Look.DIGITS:
-        return one.core.isdigit() or one.look == Look.DIGITS
-    same = one.look >= Look.MIXED or (one.look == Look.DIGITS and len(one.core) >= 3)
-    return same and abs(len(one.core) - len(other.core)) <= 12
+    if first.look == Look.DIGITS:
+        return token.core.isdigit() or token.look == Look.DIGITS
+    same = token.look >= Look.MIXED or (token.look == Look.DIGITS and len(token.core) >= 3)
+    return same and abs(len(token.core) - len(first.core)) <= 12
 
 
-def counts_as_phrase(said: str) -> bool:
+def counts_as_phrase(text: str) -> bool:
     words = [
         word
-        for word in said.replace(",", " ").replace("，", " ").replace("、", " ").split()
+        for word in text.replace(",", " ").replace("，", " ").replace("、", " ").split()
         if not word.isdigit()
     ]
     if not words:
         return False
-    if any(sign >= "\u3400" for sign in said):
+    if any(sign >= "\u3400" for sign in text):
         return len(words) >= 5 or len(words[0]) in (12, 15, 18, 21, 24)
     if len(words) < 3:
         return False
