@@ -50,7 +50,7 @@ class ReadTokens:
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, text: str) -> Self:
-        """Return all tokens of a message, or the first 1,536 and the last 512 of a longer one."""
+        """Return all tokens of a message; of more than 2,048, only the first 1,536 and last 512."""
         if len(text) <= _LONG:
             tokens = tokenizer.tokens(text)
             if len(tokens) <= READ:

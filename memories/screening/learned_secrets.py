@@ -110,7 +110,7 @@ def _is_secret(
 
 
 def _is_mostly_secret(text: str, candidate: Candidate) -> bool:
-    """Return whether a text hardly contains more than a secret by rule ("my pin is 1234")."""
+    """Return whether a text is little more than a secret found by a rule ("my pin is 1234")."""
     rest = len(text) - (candidate.end - candidate.start)
     return (
         candidate.by_rule

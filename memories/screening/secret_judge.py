@@ -1,4 +1,4 @@
-"""Judge whether a possible secret is a real one, by its form and the words around it.
+"""Judge whether a possible secret is a real secret, by its form and the words around it.
 
 The judge is a logistic regression in two steps. The first step sees only the text: hashed words,
 pairs of words and the shape of the span. The second step adds the reader model's probability and

@@ -144,9 +144,9 @@ ASKING_ZH = tuple(_WORDS["asking_zh"])
 def is_a_figure_of_speech(text: str, start: int, label: str) -> bool:
     """Return whether a label has another meaning here, as "code" has in "area code".
 
-    流量密码 ("key to traffic") is a figure of speech. mm是 and kl是 ("pw is") announce a secret
-    only before ASCII characters. Before Chinese characters, they explain or ask what the letters
-    mean.
+    In 流量密码 ("key to traffic"), 密码 ("password") is a figure of speech. The abbreviations mm是
+    and kl是 ("pw is") announce a secret only if ASCII characters follow. If Chinese characters
+    follow, the text is about the meaning of the letters.
     """
     if label.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
@@ -175,7 +175,7 @@ def pair_look(rest: str) -> bool:
 
 
 def is_alike(token: Token, first: Token) -> bool:
-    """Return whether a token may belong to the same value as its first token.
+    """Return whether a token may belong to the value that begins with the token `first`.
 
     Only digits may follow digits. A code may be followed by another code or by a number of at least
     three digits, if their lengths differ by at most 12 characters.
