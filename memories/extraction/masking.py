@@ -35,12 +35,12 @@ MARK_ZH = "[已隐去]"
 
 _COVERED = re.compile(rf"{SECRET}+")
 _P = compiled("secret_masking")
-_FEWEST_LEFT = 4  # characters that must be left besides the mask, in either script
+_FEWEST_LEFT = 4  # minimum number of characters besides the mask and words such as "password"
 
 
 @dataclass(frozen=True)
 class ScreenedText:
-    """A text whose secrets are masked; `drop` means that nothing worth keeping is left."""
+    """A text whose secrets are masked; `drop` means that nothing else in it is worth keeping."""
 
     text: str
     refused: tuple[RefusedSecret, ...]
@@ -104,12 +104,12 @@ def masked_together(
 
 
 def _repeated(secrets: Mapping[str, str], text: str) -> Iterator[Span]:
-    for said, category in secrets.items():
-        yield from occurrences(said, text, category)
+    for secret, category in secrets.items():
+        yield from occurrences(secret, text, category)
 
 
 def masked_values(value: Any) -> Any:
-    """Mask secrets in a JSON value: in strings and keys, and values whose key reveals a secret."""
+    """Mask secrets in the strings and keys of a JSON value, and values under a key like "pin"."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Mapping):
@@ -130,7 +130,7 @@ def _masked_value(name: str, value: Any) -> Any:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a masked text says nothing except that there is a secret.
+    """Return whether a masked text only states that there is a secret.
 
     An example is "my password is [redacted]".
     """
@@ -141,7 +141,7 @@ def says_nothing(text: str) -> bool:
 
 
 def says_nothing_but_secrets(text: str) -> bool:
-    """Return whether a text contains a masked secret and says nothing apart from it."""
+    """Return whether a text contains a masked secret, and nothing else that is worth keeping."""
     return is_redacted(text) and says_nothing(text)
 
 
@@ -187,7 +187,7 @@ def replace_spans(text: str, places: Iterable[tuple[int, int]], *, sign: str) ->
 
 
 def cover_foreign(text: str, *, with_urls: bool = True) -> str:
-    """Cover code, quoted lines, HTML tags and perhaps URLs; the length stays the same."""
+    """Cover code, quoted lines, HTML tags and, by default, URLs; the length stays the same."""
     for pattern in (_FENCE, _INLINE, _QUOTED_LINE, *([_URL] if with_urls else []), _TAGS):
         text = pattern.sub(lambda match: COVER * len(match[0]), text)
     return text

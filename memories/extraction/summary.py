@@ -108,15 +108,15 @@ class ExtractiveSummarizer:
 
 
 def _points(previous: str, messages: Sequence[tuple[str, str]]) -> Iterator[Point]:
-    """Yield all sentences that may be selected, in order, without fillers and repetitions."""
-    said = [(-1 - line, role, text) for line, role, text in _previous_sentences(previous)]
+    """Yield all sentences that may be selected, in order, without pleasantries and repetitions."""
+    sentences = [(-1 - line, role, text) for line, role, text in _previous_sentences(previous)]
     for at, (role, content) in enumerate(messages):
         if role in ("user", "assistant"):
-            said += [
+            sentences += [
                 (at, role, text) for text in _sentences(content) if _has_content(text, role=role)
             ]
     seen: set[tuple[str, str]] = set()
-    for place, (message, role, text) in enumerate(said):
+    for place, (message, role, text) in enumerate(sentences):
         key = (role, segment.normalise(text).strip(" .。!！?？"))
         if text and key not in seen:
             seen.add(key)
@@ -169,7 +169,7 @@ def _clauses(sentence: str) -> Iterator[str]:
 
 
 def _has_content(text: str, *, role: str) -> bool:
-    """Return whether a sentence is worth selecting; the assistant's offers and questions aren't."""
+    """Return whether a sentence may be selected; offers and questions of the assistant may not."""
     if not says_something(text):
         return False
     return not (role == "assistant" and (_P["courteous"].search(text) or text[-1] in "?？:："))

@@ -11,8 +11,9 @@ from typing import Any, Protocol
 from foundation.text import segment
 
 PRECEDING = 3  # earlier user messages that are read as context
-CORRECTABLE = 8  # earlier user messages that a message may correct, including the context
-# The same for messages that share a word with it; at most `CORRECTABLE` such messages are compared.
+CORRECTABLE = 8  # latest user messages that a message may correct, including the context
+# A message may also correct up to `CORRECTABLE` older messages that share a word with it, if they
+# are among this many latest user messages.
 FARTHEST = 30
 DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 OWNER_UNSURE = "owner_unsure"  # the reason of a candidate that may be about somebody else
@@ -32,14 +33,14 @@ class Verdict(StrEnum):
 class RolePlay(StrEnum):
     """Whether a message begins or ends a role play; mirrors `conversations.models.RolePlay`."""
 
-    GOES_ON = ""  # also if there is none
+    GOES_ON = ""  # the message changes nothing; there may also be no role play
     BEGINS = "begins"
     ENDS = "ends"
 
 
 @dataclass(frozen=True)
 class Utterance:
-    """An utterance; `spoken_at` is timezone-aware, in the user's time zone."""
+    """A message as it was spoken; `spoken_at` is timezone-aware, in the user's time zone."""
 
     text: str
     spoken_at: datetime
@@ -76,15 +77,16 @@ class TurnText:
     def earlier(self) -> Sequence[Utterance]:
         """Return the messages in `older` that the user's message may correct, oldest first.
 
-        These are the latest ones and, of the others, those that share a word with it. All texts
-        are split into words, so only ask for them if the message may be a correction.
+        These are the latest messages in `older`, and the other messages in `older` that share a
+        word with the user's message. All texts are split into words, which takes time, so use this
+        property only if the message may be a correction.
         """
         latest = CORRECTABLE - PRECEDING
         words = segment.content_terms(self.user.text)
         named = [
-            one
-            for one in self.older[:-latest]
-            if not words.isdisjoint(segment.content_terms(one.text))
+            message
+            for message in self.older[:-latest]
+            if not words.isdisjoint(segment.content_terms(message.text))
         ]
         return (*named[-CORRECTABLE:], *self.older[-latest:])
 
@@ -122,9 +124,9 @@ class Candidate:
 
     @property
     def owner(self) -> str:
-        """Return "self" (the speaker), "related" or "others", or "" if no reason tells.
+        """Return whom the candidate is about: "self" (the speaker), "related" or "others".
 
-        If a reason tells, it is the first one, such as `self.lasting`.
+        The owner comes from the first reason, such as `self.lasting`. Return "" if unknown.
         """
         owner, dot, _ = next(iter(self.reasons), "").partition(".")
         return owner if dot else ""
@@ -172,7 +174,7 @@ class Extraction:
     # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
     outside_real_life: tuple[tuple[int, int], ...] = ()
     role_play: RolePlay = RolePlay.GOES_ON
-    endings: tuple[Candidate, ...] = ()  # those with `only_ends`
+    endings: tuple[Candidate, ...] = ()  # candidates with `only_ends`
 
     @property
     def undecided(self) -> tuple[Candidate, ...]:
@@ -225,7 +227,7 @@ class Decision:
 
     @property
     def ends(self) -> bool:
-        """Return whether the candidate says that its target no longer holds."""
+        """Return whether the candidate says that its target memory is no longer true."""
         return self.verdict is Verdict.REPLACE and "no_longer" in self.reasons
 
 
@@ -261,7 +263,7 @@ class Summarizer(Protocol):
 class JointTurn:
     """A turn of a conversation.
 
-    `is_new` means that no search for statements across several turns has included the turn yet.
+    `is_new` means that no earlier search across several turns has included this turn.
     """
 
     turn: int

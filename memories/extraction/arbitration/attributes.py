@@ -40,7 +40,7 @@ _NOUNS = {
 }
 _CLAUSE = re.compile(r"[,，;；、。.!！]\s*|\s(?:and|but)\s")
 _POSSESSIVE = re.compile(r"['’]s?$")
-# What may stand between the shared subject and the verb: nothing, or an attribute, as in "my dog's
+# Text that may follow the shared subject before the verb: nothing, or an attribute, as in "my dog's
 # breed" or 公司规模 ("company size").
 _ONLY_NOUN = re.compile(r"(?:['’]s? (?:[a-z]+ )?[a-z]+|的?[\u4e00-\u7683\u7685-\u9fff]{2,3}|) *")
 _EDGE = " \t.。!！"
@@ -60,15 +60,15 @@ def give_different_attributes(first: str, second: str, *, first_clause: bool = F
         return False
     if first_clause:
         rests = [_CLAUSE.split(rest, maxsplit=1)[0] for rest in rests]
-    given = [_attributes(rest) for rest in rests]
-    if not all(given):
-        other = next((rest for rest, found in zip(rests, given, strict=True) if not found), "")
-        return {"name"} in given and not _PATTERNS["may_name"].search(other)
-    return given[0].isdisjoint(given[1])
+    attributes = [_attributes(rest) for rest in rests]
+    if not all(attributes):
+        other = next((rest for rest, found in zip(rests, attributes, strict=True) if not found), "")
+        return {"name"} in attributes and not _PATTERNS["may_name"].search(other)
+    return attributes[0].isdisjoint(attributes[1])
 
 
 def _rests(first: str, second: str) -> list[str]:
-    """Return what two texts say after their common subject, or an empty list if they have none."""
+    """Return both texts without their common subject, or an empty list if they have none."""
     texts = first, second
     heads = [text[: found.start()].lower() for text in texts if (found := _VERB.search(text))]
     if len(heads) < 2:
@@ -86,18 +86,21 @@ def _is_noun(subject: str) -> bool:
 
 
 def _attributes(rest: str) -> set[str]:
-    """Return the attributes that the text after a subject gives; empty if a clause is unclear."""
+    """Return the attributes that a text gives, or an empty set if one of its clauses is unclear.
+
+    `rest` is the text after the subject.
+    """
     found: set[str] = set()
     for clause in filter(None, _CLAUSE.split(rest)):
-        given = _of_clause(clause.strip())
-        if not given:
+        attributes = _of_clause(clause.strip())
+        if not attributes:
             return set()
-        found |= given
+        found |= attributes
     return found
 
 
 def _of_clause(clause: str) -> set[str]:
-    """Return the attributes that a clause may give; several if the wording leaves it open."""
+    """Return the attributes that a clause may give: several if the wording is ambiguous."""
     found = {name for name in _ATTRIBUTES if _PATTERNS[name].search(clause)}
     if named := _NOUN.search(clause):
         noun = named["en"] or named["zh"]
@@ -116,9 +119,9 @@ def _of_clause(clause: str) -> set[str]:
 
 
 def _is_at_place(clause: str) -> bool:
-    """Return whether a Chinese clause says only where something is.
+    """Return whether a Chinese clause only gives a place.
 
-    在市中心 ("in the city centre") does, but 在招人 ("is hiring") doesn't.
+    在市中心 ("in the city centre") is a place, but 在招人 ("is hiring") isn't.
     """
     if not clause.startswith("在"):
         return False

@@ -40,13 +40,13 @@ STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
 # Minimum probabilities of a contradiction between statements that have no word in common, or only a
 # part of a word: 咖啡 ("coffee") in 咖啡店 ("coffee shop").
 _SURE_OF_NO_WORD, _SURE_OF_PART = 0.9, 0.97
-_POSSIBLE_END = 0.6  # the probability of "unrelated" below which a group's end may end a memory
+_POSSIBLE_END = 0.6  # "unrelated" must be less probable than this if a group's end ends a memory
 _SURE_OF_END = 0.8  # minimum probability of an end if the texts share only one word
-_LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
+_LITTLE_LIKE = 0.3  # minimum cosine of texts that share only one word of many, to name one thing
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _FIGURE = re.compile(r"\d")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_ALIKE = 0.6  # minimum cosine at which texts that share only a name may say the same
+_ALIKE = 0.6  # minimum cosine of texts that share only a name, to be about the same thing
 _DAY_OFF = re.compile(r"(?i)\boff\b|休息|放假")
 _UNITS = frozenset("岁歲")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
@@ -111,10 +111,10 @@ def _finding_of_ended_group(
 ) -> Finding | None:
     """Return the finding for a statement that a group no longer exists, such as "our choir folded".
 
-    The reader model is unsure about a memory of what the person does in the group. If it doesn't
-    exclude an end, the statement ends a memory that names the group ("I sing in a choir"); if the
-    statement doesn't say whose group it is, the person is asked. The person is also asked if the
-    memory doesn't name the group: a football team isn't a baseball team.
+    The statement ends a memory that names the group ("I sing in a choir") if the reader model finds
+    a contradiction, or isn't sure that the two are unrelated. The person is asked if the statement
+    doesn't say that it is the person's group. If the model finds an end but the memory doesn't name
+    the group, the person is asked too: a football team isn't a baseball team.
     """
     group = ended["group"] or ended["zh_group"]
     named = telling_words(group) <= telling_words(memory.content) or group in memory.content
@@ -132,9 +132,9 @@ def _finding_of_ended_group(
 def is_doubtful(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
     """Return whether it is doubtful that two related statements are about the same thing.
 
-    A name and a form of address are different things, and so are two attributes of one thing, and
-    two appointments on different days. Bare figures ("I'm 34", "112 now") don't say what they are
-    about.
+    For example, a name and a form of address are different things. So are two attributes of one
+    thing, and two appointments on different days. Bare numbers ("I'm 34", "112 now") don't say what
+    they are about.
     """
     texts = candidate.content, memory.content
     if _gives_new_amount(candidate, memory, reading):
@@ -178,8 +178,8 @@ def _share_only_name(candidate: Candidate, memory: KnownMemory) -> bool:
 def _are_two_days(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether the candidate is an event on another day than the memory.
 
-    Dates were added to both, and none of one overlaps one of the other. A date may be a year, a
-    month, a day or a range ("2026-12-07 – 2026-12-13").
+    Both texts must contain added dates, and no date of the candidate may overlap a date of the
+    memory. A date may be a year, a month, a day or a range ("2026-12-07 – 2026-12-13").
     """
     if candidate.kind != "event":
         return False
@@ -188,7 +188,7 @@ def _are_two_days(candidate: Candidate, memory: KnownMemory) -> bool:
         for statement in (candidate, memory)
     )
     return bool(first and second) and all(
-        one[-1] + "~" < other[0] or other[-1] + "~" < one[0] for one in first for other in second
+        new[-1] + "~" < old[0] or old[-1] + "~" < new[0] for new in first for old in second
     )
 
 
@@ -214,7 +214,7 @@ def reports_move(candidate: Candidate, memory: KnownMemory, *, languages: str = 
     `languages` is "en_zh", or "other" for the languages in which the reader model wasn't trained on
     pairs.
     """
-    moved, home = (ADDED.sub("", one.content).strip() for one in (candidate, memory))
+    moved, home = (ADDED.sub("", statement.content).strip() for statement in (candidate, memory))
     has_moved = PATTERNS[f"moved_home_{languages}"].search(moved)
     return bool(has_moved and PATTERNS[f"lives_{languages}"].search(home))
 
@@ -224,9 +224,9 @@ def corrected_texts(
 ) -> list[tuple[KnownMemory, str]]:
     """Return the memories that contain the value that a candidate corrects, and their new texts.
 
-    The candidate must name both values, as in 豆豆是一年级，不是二年级 ("Doudou is in first grade,
-    not in second"). If it names nothing else, as in 不是苏州是无锡 ("not Suzhou but Wuxi"), and
-    several memories match, none is returned. A wrong name is corrected in every memory that
+    The candidate must name the old and the new value, as in 豆豆是一年级，不是二年级 ("Doudou is in
+    first grade, not in second"). If it names nothing else, as in 不是苏州是无锡 ("not Suzhou but
+    Wuxi"), and several memories match, return none. A wrong name is corrected in every memory that
     contains it. Disabled memories are left out. A constraint is corrected only by another
     constraint, or if a name is wrong.
     """
@@ -239,7 +239,11 @@ def corrected_texts(
         for memory in known
         if memory.status != "disabled"
         and (name or not memory.kind == "constraint" != candidate.kind)
-        and (text := next(filter(None, (one.corrected(memory.content) for one in made)), ""))
+        and (
+            text := next(
+                filter(None, (contrast.corrected(memory.content) for contrast in made)), ""
+            )
+        )
     ]
     return [] if not name and len(found) > 1 and bare_contrast(candidate.quote) else found
 
@@ -271,9 +275,9 @@ def _finding_of_other_value(
 
 
 def _give_two_school_years(*texts: str) -> bool:
-    """Return whether each text names one year of school, and these differ: 高二, 高三."""
+    """Return whether each text names exactly one school year, and these differ: 高二, 高三."""
     years = [{found[0] for found in PATTERNS["school_year"].finditer(text)} for text in texts]
-    return all(len(one) == 1 for one in years) and years[0] != years[1]
+    return all(len(named) == 1 for named in years) and years[0] != years[1]
 
 
 def _is_character(word: str) -> bool:
@@ -331,12 +335,12 @@ def _is_no_value(word: str) -> bool:
 def apply_exchanged_value(candidate: Candidate, memory: KnownMemory) -> str:
     """Return the memory's text with the candidate's new value, or an empty string.
 
-    The two must share a word that is neither a weekday nor a number, or both must be about a day
-    off, because many memories contain the same weekday.
+    The candidate and the memory must share a word that is neither a weekday nor a number, or both
+    must be about a day off. A common weekday isn't enough, because many memories contain it.
     """
     text = with_exchanged_value(ADDED_DATE.sub("", memory.content), candidate.content)
-    terms = [telling_words(one.content) for one in (candidate, memory)]
-    is_free = all(_DAY_OFF.search(one.content) for one in (candidate, memory))
+    terms = [telling_words(statement.content) for statement in (candidate, memory)]
+    is_free = all(_DAY_OFF.search(statement.content) for statement in (candidate, memory))
     is_named = is_free or any(map(_is_no_value, terms[0] & terms[1]))
     return " ".join(text.split()) if is_named else ""
 
@@ -370,13 +374,13 @@ def corrected_part(candidate: Candidate, memory: KnownMemory) -> str:
     said = f"{candidate.content}, not {old}" if old else ""
     if not telling_words(" ".join(ADDED.findall(memory.content))).isdisjoint(telling_words(old)):
         return ""  # the old value is in context that was added to the person's own words
-    texts = (one.corrected(memory.content) for one in contrasts(said))
+    texts = (contrast.corrected(memory.content) for contrast in contrasts(said))
     text = next(filter(None, texts), "")
     return text if telling_words(text) - telling_words(candidate.content) else ""
 
 
 def owners(candidate: Candidate, memory: KnownMemory) -> Ownership:
-    """Return whether the candidate and the memory are about the same person, or this is unsure.
+    """Return whether the candidate and the memory are about the same person.
 
     A memory that contains the old value of a correction counts as being about the same person:
     "it's Theo, not Mia" corrects a memory about Mia.
@@ -387,10 +391,10 @@ def owners(candidate: Candidate, memory: KnownMemory) -> Ownership:
 
 
 def _may_conflict(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
-    """Return False if the reader model finds a conflict that can't be real.
+    """Return False if the reader model finds a conflict between statements that can both hold.
 
-    Statements that have only a person in common don't conflict, unless the model is sure: "Theo's
-    school is St Chads" and "Theo's allergy test was negative" both hold.
+    These are statements that have only a person in common, as long as the model isn't sure of the
+    conflict: "Theo's school is St Chads" and "Theo's allergy test was negative".
     """
     if reading.relation not in CONFLICTS:
         return True
@@ -466,7 +470,7 @@ def ends_part(candidate: Candidate, memory: KnownMemory) -> bool:
 
 
 def changes_part(candidate: Candidate, memory: KnownMemory) -> bool:
-    """Return whether a candidate is about some, but not all, of the items with numbers in a list.
+    """Return whether a candidate is about some, but not all, items of a list with numbers.
 
     For example, "Zuri is 10" is about one item of "Zuri is 9 and Theo is 6".
     """

@@ -24,14 +24,17 @@ _SOME = 0.2
 # A title with this many content words names one subject. The title of a project page needs fewer,
 # since agents title project pages by subject.
 _TELLING_TITLE, _TELLING_TITLE_OF_PROJECT = 3, 2
-_ON_ONE_SUBJECT = 0.6
+_ON_ONE_SUBJECT = 0.6  # minimum cosine
 _SUBJECTS_ALIKE = 0.6
 _MOST_WORDS = 200  # longer pages are not compared word by word
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a candidate, given one known memory; None if the two are unrelated."""
+    """The verdict on a candidate, given one known memory.
+
+    `verdict` is None if the candidate and the memory are unrelated.
+    """
 
     verdict: Verdict | None
     reason: str = ""
@@ -40,7 +43,7 @@ class Finding:
     def is_conflict(self) -> bool:
         """Return whether the candidate and the memory can't both be true.
 
-        Replacing a memory with a fuller text or a newer edition isn't a conflict.
+        Replacing a memory by a fuller text or a newer edition isn't a conflict.
         """
         replaces = self.verdict is Verdict.REPLACE
         says_so = self.reason not in ("says_more", "newer_edition")
@@ -56,10 +59,10 @@ def edition_of(
 ) -> Finding | None:
     """Return the finding if two documents are editions of one page, otherwise None.
 
-    `similarity` is the cosine similarity of their vectors. With the same title, less text in common
-    is enough to replace the old edition, whose text is kept as a version. If the new document
-    contains only text from the old one, the finding is `NOTHING_NEW`, unless it is a shortened
-    edition with the same title.
+    `similarity` is the cosine similarity of their vectors. If both have the same title, less common
+    text is enough to replace the old edition, whose text is kept as a version. If the new document
+    contains only text of the old document, the finding is `NOTHING_NEW`, unless the new document is
+    a shortened edition with the same title.
     """
     if have_other_subjects(new, old):
         return None
@@ -104,8 +107,8 @@ def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) 
 
     At least half of the longer text must be the same. "The checkout handles 30 orders a second" and
     "… 120 orders a second" differ in a value. Texts on different subjects don't count, such as "the
-    users endpoint …" and "the orders endpoint …", or week 12 and week 13. With `telling`, both
-    differing parts must contain a content word.
+    users endpoint …" and "the orders endpoint …", or week 12 and week 13. With `telling`, each of
+    the two values must contain a content word.
     """
     ours, theirs = new.words, old.words
     before = sum(1 for _ in takewhile(_same, zip(ours, theirs, strict=False)))

@@ -25,13 +25,13 @@ LONGEST = 400  # characters; a longer text counts as a document and isn't compar
 
 
 class Relation(StrEnum):
-    """How a new statement relates to a known one."""
+    """How a new statement relates to a known statement."""
 
-    SAME = "same"  # the new statement says the same as the known one, or less
+    SAME = "same"  # the new statement says the same as the known statement, or less
     NEWER = "newer"  # the new statement gives a newer value of the same thing
     CONTRADICTS = "contradicts"  # the statements can't both be true; which one is true is unclear
     REFINES = "refines"  # the new statement says the same more precisely
-    ENDED = "ended"  # the new statement says that the known one is no longer true
+    ENDED = "ended"  # the new statement says that the known statement is no longer true
     UNRELATED = "unrelated"  # both statements may be true
 
 
@@ -74,8 +74,8 @@ class Thresholds:
 class PairRelation:
     """The relation of two texts; `share` is its probability according to the reader model.
 
-    `unrelated` is the probability that they are unrelated, and `unrelated_by_encoder` the same
-    according to the encoder alone.
+    `unrelated` is the probability that the texts are unrelated. `unrelated_by_encoder` is this
+    probability according to the encoder alone.
     """
 
     relation: Relation
@@ -103,14 +103,14 @@ def read(
 def _reading(
     old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds
 ) -> PairRelation:
-    given = {kind: float(shares.get(kind, 0.0)) for kind in Relation}
+    probabilities = {kind: float(shares.get(kind, 0.0)) for kind in Relation}
     if (opposed := _opposed_relation(old, new)) is not None:
-        _move(given, (Relation.SAME, Relation.REFINES), to=opposed)
+        _move(probabilities, (Relation.SAME, Relation.REFINES), to=opposed)
     elif _fits_diet(old, new) or _fits_diet(new, old):
-        _move(given, [*given], to=Relation.UNRELATED)
+        _move(probabilities, [*probabilities], to=Relation.UNRELATED)
     elif _are_taste_and_habit(old, new):
-        _move(given, [Relation.CONTRADICTS], to=Relation.UNRELATED)
-    relation = _likeliest(given, thresholds)
+        _move(probabilities, [Relation.CONTRADICTS], to=Relation.UNRELATED)
+    relation = _likeliest(probabilities, thresholds)
     unrelated = float(shares.get(Relation.UNRELATED, 0.0))
     by_encoder = float(shares.get(UNRELATED_BY_ENCODER, unrelated))
     return PairRelation(relation, float(shares.get(relation, 0.0)), unrelated, by_encoder)
@@ -195,7 +195,7 @@ def _opposed_relation(old: str, new: str) -> Relation | None:
     SAME. If the texts also differ in stop words, they may be about different things, so they count
     as unrelated: 喜欢喝茶 ("likes tea") and 不喜欢喝茶的人 ("people who don't like tea").
     """
-    plain = [ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(one))) for one in (old, new)]
+    plain = [ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(text))) for text in (old, new)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
     # If one text only adds numbers to the other, the two texts don't oppose each other.
     adds = figures[0] <= figures[1] or figures[1] <= figures[0]
@@ -238,16 +238,16 @@ def fuller_text(old: str, new: str) -> str | None:
 
 
 def join(texts: Iterable[str]) -> str:
-    """Join the texts with semicolons, leaving out parts that another part repeats or continues."""
-    given = [text.strip() for text in texts if text.strip()]
-    if len(given) < 2:
-        return "".join(given)
-    pieces = [piece.strip(_END) for text in given for piece in _PIECES.split(text)]
-    said = {fold(piece): piece for piece in reversed(pieces) if piece}
-    words = {folded: _words(folded) for folded in said}
+    """Join the texts with semicolons, leaving out a part if another part begins with its words."""
+    parts = [text.strip() for text in texts if text.strip()]
+    if len(parts) < 2:
+        return "".join(parts)
+    pieces = [piece.strip(_END) for text in parts for piece in _PIECES.split(text)]
+    by_fold = {fold(piece): piece for piece in reversed(pieces) if piece}
+    words = {folded: _words(folded) for folded in by_fold}
     kept = [
         piece
-        for folded, piece in reversed(said.items())
+        for folded, piece in reversed(by_fold.items())
         if not any(_is_continued_by(words[folded], other) for other in words.values())
     ]
     chinese = bool(kept) and all(map(has_han, kept))
@@ -347,7 +347,10 @@ class BundledConsolidator:
         self._thresholds = thresholds
 
     def consolidate(self, texts: Sequence[str]) -> list[JoinedStatement]:
-        """Put each text (oldest first) into the first group that it fits, and join each group."""
+        """Put each text into the first group that it fits, and join the texts of each group.
+
+        The texts are given oldest first.
+        """
         related = self._relations(texts)
         groups: list[list[int]] = []
         for place, text in enumerate(texts):
@@ -367,7 +370,7 @@ class BundledConsolidator:
         ]
 
     def _relations(self, texts: Sequence[str]) -> dict[tuple[int, int], Relation]:
-        """Return how each text relates to each earlier text, keyed by the positions of the two."""
+        """Return how each text relates to each earlier text, by (earlier position, position)."""
         places = [
             (old, new)
             for old, new in combinations(range(len(texts)), 2)

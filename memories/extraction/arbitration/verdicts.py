@@ -29,20 +29,20 @@ from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership
 
 # If several known memories are affected, the finding whose verdict comes first here wins.
-_RANK = (
+_RANK: tuple[Verdict | None, ...] = (
     Verdict.SKIP, Verdict.REPLACE, Verdict.REVIEW, Verdict.MERGE, Verdict.KEEP_BOTH,
 )  # fmt: skip
 # With a lower confidence, a candidate may not replace a known memory; the user decides.
 SURE_ENOUGH = 0.5
 # Minimum cosine (of the bundled embedder's vectors) of texts on the same matter.
 SAME_MATTER = 0.55
-_SURE_OF_CONTRADICTION = 0.95  # the same as `SURE_OF_STRANGERS`, for a contradiction
-_PERHAPS_OTHER = 0.3  # probability of "unrelated" above which no detail is merged
-_SURE_OF_BOTH = 0.96  # from this probability of "unrelated", the pair isn't compared in reverse
-_HESITATES = 0.897  # probability of "unrelated" below which the encoder is unsure
-_LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
+_SURE_OF_CONTRADICTION = 0.95  # replaces `SURE_OF_STRANGERS` for a contradiction
+_PERHAPS_OTHER = 0.3  # a detail isn't merged if "unrelated" is more probable than this
+_SURE_OF_BOTH = 0.96  # a pair is compared in reverse if "unrelated" is less probable than this
+_HESITATES = 0.897  # the encoder is unsure if "unrelated" is less probable than this
+_LEAST_LIKE = 0.31  # minimum cosine of a memory that may support a candidate
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
-_SAME_STATEMENT = 0.5  # minimum share of the shorter memory's terms that the other has too
+_SAME_STATEMENT = 0.5  # minimum share of the shorter memory's terms that both memories contain
 _MOST_SUPPORTS = 3  # memories that support one candidate
 GONE = frozenset(["superseded", "archived"])
 # An agent's latest statement about a project holds without a review.
@@ -52,7 +52,7 @@ _AGREES = (Relation.SAME, Relation.REFINES)
 _EVENT = "event"
 KnownMemories = Sequence[KnownMemory]
 ENDS = "no_longer"
-# The memory may hold only because of another one that ends; the person is asked.
+# The memory may depend on another memory that ends; the person is asked.
 MAY_BE_OVER = Finding(Verdict.REVIEW, ENDS)
 
 UNRELATED = Finding(None)
@@ -62,9 +62,10 @@ UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 
 @dataclass(frozen=True)
 class Comparison:
-    """A known memory and its relation to the candidate.
+    """A known memory, compared with the candidate.
 
-    `reading` is the relation according to the reader model; None if the model wasn't asked.
+    `finding` is the verdict that follows from the comparison. `reading` is the relation according
+    to the reader model, or None if the model wasn't asked.
     """
 
     memory: KnownMemory
@@ -74,7 +75,7 @@ class Comparison:
 
     @property
     def share(self) -> float:
-        """Return the reader model's probability for the relation, or 1 if it wasn't asked."""
+        """Return the reader model's probability of the relation, or 1 if it wasn't asked."""
         return self.reading.share if self.reading else 1.0
 
 
@@ -82,8 +83,8 @@ class BundledArbiter:
     """Decide on candidates with the reader model, without a chat model.
 
     The memories are compared in the given order (most similar first); the first of several equally
-    strong findings wins. A disabled memory only prevents its own repetition: it is neither changed
-    nor stored again in other words.
+    strong findings wins. A disabled memory is never changed, but a candidate that repeats it is
+    skipped.
 
     `most_pairs` limits how many pairs are compared for one candidate, in both directions together;
     the pairs most likely to be related are compared. Callers that wait for the result set a limit.
@@ -109,8 +110,8 @@ class BundledArbiter:
     def compare(self, candidate: Candidate, known: KnownMemories) -> list[Comparison]:
         """Return each known memory that was compared with the candidate, and how the two relate.
 
-        Superseded and archived memories are skipped. If a memory has the same text as the
-        candidate, or the text that the candidate corrects, only that memory is returned.
+        Superseded and archived memories are skipped. If a memory has the candidate's text, or the
+        text that the candidate corrects, return only this memory.
         """
         present = [memory for memory in known if memory.status not in GONE]
         same, wrong = pairs.fold(candidate.content), pairs.fold(candidate.overrules)
@@ -165,7 +166,9 @@ class BundledArbiter:
         if decision.verdict not in _ON_ITS_OWN:
             return decision
         near = [pair for pair in comparisons if _may_support(candidate, pair)]
-        near = sorted(near, key=lambda pair: -pair.memory.similarity)[: self._supports(comparisons)]
+        near = sorted(near, key=lambda pair: -pair.memory.similarity)[
+            : self._pairs_left(comparisons)
+        ]
         readings = pairs.read(
             self._reader,
             [(candidate.content, pair.memory.content) for pair in near],
@@ -179,7 +182,7 @@ class BundledArbiter:
         ]
         return replace(decision, supports=tuple(supports))
 
-    def _supports(self, comparisons: Sequence[Comparison]) -> int:
+    def _pairs_left(self, comparisons: Sequence[Comparison]) -> int:
         """Return how many pairs may still be compared in the reverse direction."""
         if self._most_pairs is None:
             return _MOST_SUPPORTS
@@ -187,11 +190,11 @@ class BundledArbiter:
 
 
 def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
-    """Return the decision on a candidate: the verdict is the strongest finding.
+    """Return the decision on a candidate: the verdict is the verdict of the strongest finding.
 
-    The other findings are listed in `others`. A memory that the candidate seems to end together
-    with the first is listed with the verdict REVIEW. If some of the memories are editions of the
-    candidate's project page, the candidate changes only these.
+    `others` of the decision lists the other memories that the candidate may change. A memory that
+    may end together with the target is listed with the verdict REVIEW. If some of the memories are
+    editions of the candidate's project page, the candidate changes only these.
     """
     touched = [pair for pair in comparisons if pair.finding.verdict is not None]
     if not touched:
@@ -199,7 +202,7 @@ def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
     kept = [pair for pair in touched if pair.finding.verdict is Verdict.KEEP_BOTH]
     own = [pair for pair in touched if pair not in kept and _is_own_page(candidate, pair)]
     touched = [*own, *kept] if own else touched
-    first = min(touched, key=lambda pair: _rank(pair.finding))
+    first = min(touched, key=lambda pair: _RANK.index(pair.finding.verdict))
     others = [
         pair if may_change else replace(pair, finding=MAY_BE_OVER)
         for pair in touched
@@ -261,12 +264,12 @@ def _may_change(pair: Comparison, first: Comparison, candidate: Candidate) -> bo
         return page_editions.are_worded_alike(
             Document(first.memory.content), Document(pair.memory.content)
         )
-    terms = [set(segment.terms(one.memory.content)) for one in (first, pair)]
+    terms = [set(segment.terms(compared.memory.content)) for compared in (first, pair)]
     return len(terms[0] & terms[1]) >= _SAME_STATEMENT * min(map(len, terms))
 
 
 def _may_end_too(pair: Comparison, first: Comparison, candidate: Candidate) -> bool:
-    """Return whether a candidate that ends the first memory may end one with a common word too."""
+    """Return whether a candidate that ends the memory of `first` may also end that of `pair`."""
     named = (conflicts.telling_words(text) for text in (candidate.content, pair.memory.content))
     return pair.finding.reason == first.finding.reason == ENDS and bool(set.intersection(*named))
 
@@ -318,22 +321,24 @@ def _may_support(candidate: Candidate, pair: Comparison) -> bool:
 
 
 def _hesitates(*readings: PairRelation | None) -> bool:
-    """Return whether any reading of two statements leaves it open that they are related.
+    """Return whether, according to any of the readings, two statements may be related.
 
-    The encoder is sure that they aren't if they only share a topic ("likes tea", "likes coffee").
-    It is unsure if one makes the other likelier ("moves to Lisbon", "looks for a flat in Lisbon").
+    If the statements only share a topic ("likes tea", "likes coffee"), the encoder is sure that
+    they are unrelated. If one makes the other more likely ("moves to Lisbon", "looks for a flat in
+    Lisbon"), the encoder is unsure.
     """
     return any(
-        one.relation is not Relation.UNRELATED or one.unrelated_by_encoder < _HESITATES
-        for one in readings
-        if one
+        reading.relation is not Relation.UNRELATED or reading.unrelated_by_encoder < _HESITATES
+        for reading in readings
+        if reading
     )
 
 
 def _begin_alike(candidate: Candidate, memory: KnownMemory) -> bool:
-    """Return whether both statements begin with the same two words, like list items ("I like").
+    """Return whether both statements begin with the same two words, such as "I like".
 
-    Beginnings such as "I am" or "I have", or with 在 as second word, don't count.
+    Such statements are like items of a list, and don't support each other. Very common beginnings
+    ("I am", "I have", 在 as second word) don't count.
     """
     first, second = (_first_words(statement.content) for statement in (candidate, memory))
     return first == second and first[-1:] not in (["am"], ["have"], ["在"])
@@ -381,7 +386,7 @@ def _finding_if_both_hold(memory: KnownMemory) -> Finding:
 def _refinement_finding(candidate: Candidate, memory: KnownMemory, pair: PairRelation) -> Finding:
     """Return the finding if one statement is more precise: keep the fuller text, or merge both.
 
-    If the two may be about different matters, both are kept ("Lives in Brno", "Works in Brno at
+    If the statements may be about different matters, keep both ("Lives in Brno", "Works in Brno at
     the hospital").
     """
     text = pairs.fuller_text(memory.content, candidate.content)
@@ -452,7 +457,7 @@ def restrict_finding(
 
 
 def _is_of_a_person(finding: Finding) -> bool:
-    """Return whether a finding changes or repeats a memory and isn't about editions of a page."""
+    """Return whether a finding changes or repeats a memory that isn't an edition of a page."""
     return finding.verdict not in (None, Verdict.KEEP_BOTH) and finding not in (NOTHING_NEW, NEWER)
 
 
@@ -460,10 +465,6 @@ def is_earlier(candidate: Candidate, memory: KnownMemory) -> bool:
     """Return whether the candidate's time is more than a day before the memory was stated."""
     occurred, since = candidate.occurred_at, memory.said_at
     return bool(occurred and since and occurred < since - timedelta(days=1))
-
-
-def _rank(finding: Finding) -> int:
-    return _RANK.index(finding.verdict) if finding.verdict else len(_RANK)
 
 
 def decision_on(

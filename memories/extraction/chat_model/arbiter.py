@@ -85,7 +85,7 @@ class ModelArbiter:
     def _answer(
         self, candidate: Candidate, offered: Sequence[KnownMemory]
     ) -> tuple[dict[str, KnownMemory], dict[str, Any]]:
-        """Ask the chat model; return the memories by their temporary names, and the answer."""
+        """Ask the chat model; return the memories by the names in the prompt, and the answer."""
         named = {f"m{number}": memory for number, memory in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
             _material(candidate, named),
@@ -150,13 +150,13 @@ def _checked(
 
 
 _KEPT = 0.6  # share of each memory's words that the joined text must contain
-_JOINED = 20  # characters that joining statements may add; a longer text repeats itself
-_JOINING = 0.25  # share of the joined text's words that may be new: "both", "as well as"
+_JOINED = 20  # maximum number of characters that joining statements may add
+_JOINING = 0.25  # maximum share of new words in a joined text, such as "both", "as well as"
 _DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没别无]", re.IGNORECASE)
 
 
 class Ungrounded(ProviderError):
-    """Raised if a joined text doesn't match the memories it joins, or memories are joined twice.
+    """Raised if a joined text doesn't match its memories, or an answer joins a memory twice.
 
     Asking again wouldn't help.
     """
@@ -189,7 +189,7 @@ class ModelConsolidator:
 
 
 def _items(answer: str) -> list[dict[str, Any]]:
-    """Return all items of the answer; raise `Unreadable` if an item isn't a JSON object."""
+    """Return all items of the answer; raise `UnreadableAnswer` if an item isn't a JSON object."""
     found = model_calls.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise model_calls.UnreadableAnswer
@@ -199,21 +199,21 @@ def _items(answer: str) -> list[dict[str, Any]]:
 def _joined(
     item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[str]
 ) -> JoinedStatement:
-    said = item.get("from")
-    given = [model_calls.clean_text(name) for name in said] if isinstance(said, list) else []
-    places = sorted({names[name] for name in given if name in names})
+    value = item.get("from")
+    listed = [model_calls.clean_text(name) for name in value] if isinstance(value, list) else []
+    places = sorted({names[name] for name in listed if name in names})
     content = model_calls.clean_text(item.get("content"))
-    known = all(name in names for name in given)
+    known = all(name in names for name in listed)
     if not known or len(places) < 2 or not is_grounded(content, [texts[place] for place in places]):
         raise Ungrounded
     return JoinedStatement(content, tuple(places))
 
 
 def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> bool:
-    """Return whether `content` appears to say what `texts` say, and nothing else.
+    """Return whether `content` seems to say the same as all `texts` together.
 
-    It must contain most of each text's words (`kept` is the minimum share) and the same numbers,
-    add few words, be in the language of one of the texts, and contain no secret.
+    `content` must contain most words of each text (`kept` is the minimum share), the same numbers,
+    few other words and no secret, and be in the language of one of the texts.
     """
     longest = min(prompts.LONGEST_CONTENT, sum(map(len, texts)) + _JOINED)
     if not content or len(content) > longest or secret_search.find(content):

@@ -64,9 +64,9 @@ class ModelExtractor:
         if turn.user.speaker and turn.assistant.speaker:
             other = TurnText(turn.assistant, turn.user, known_block=turn.known_block)
             found += self._candidates_in(other, role="assistant")
-        found = [_with_reader_marks(candidate, ruled.candidates) for candidate in found]
-        orders = [one for one in ruled.candidates if one.explicit]
-        found += [one for one in orders if not any(_same_span(one, other) for other in found)]
+        found = [_with_bundled_results(candidate, ruled.candidates) for candidate in found]
+        orders = [order for order in ruled.candidates if order.explicit]
+        found += [order for order in orders if not any(_same_span(order, one) for one in found)]
         kept = masking.without_repeats(found, block=turn.known_block, most=prompts.MOST_CANDIDATES)
         redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
         refused = tuple(replace(report, redacted=redacted) for report in ruled.refused)
@@ -87,7 +87,9 @@ class ModelExtractor:
             return []
         spoken = ProofTexts.of(turn, own)
         language = segment.language(own.readable)
-        quotes = (one.quote for one in ruled.candidates if one.quoted_role == role)
+        quotes = (
+            candidate.quote for candidate in ruled.candidates if candidate.quoted_role == role
+        )
         hints = list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
         around = _context(turn) | {"spans": hints}
         return self._proposed(own.readable, around, spoken, language=language, size=_PIECE)
@@ -142,13 +144,13 @@ def _shown(text: str) -> str:
     return tokens.truncate(masking.masked_by_reading(text), limit=_CONTEXT)
 
 
-def _with_reader_marks(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
-    """Add what the bundled extractor found in the same passage to the chat model's candidate.
+def _with_bundled_results(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
+    """Complete the chat model's candidate with the bundled extractor's results for this passage.
 
     The bundled extractor's tags are used if the chat model gave none. If the person asked to save
     the statement, the candidate becomes explicit. If the bundled extractor is unsure whom the
-    statement is about, the candidate gets the bundled extractor's text and the lower confidence of
-    the two.
+    statement is about, the candidate gets the bundled extractor's text, and the lower of the two
+    confidences.
     """
     same = [other for other in ruled if _same_span(other, candidate)]
     tags = candidate.tags or next((other.tags for other in same if other.tags), ())
@@ -179,9 +181,9 @@ def _same_span(candidate: Candidate, other: Candidate) -> bool:
     )
 
 
-_STRETCH = 3_000  # tokens of one question
-_LONGEST = 400  # tokens of one message
-_SAID = 0.6  # minimum share of a statement's words that the person used
+_QUESTION = 3_000  # maximum number of tokens of the turns in one question
+_LONGEST = 400  # maximum number of tokens of one message
+_SAID = 0.6  # minimum share of a statement's words that occur in the person's messages
 _DOUBTFUL = 0.6  # highest confidence of a statement from several turns
 
 
@@ -197,17 +199,17 @@ class ModelJointReader:
         spoken = [turn for turn in turns if _quotable(turn).says_something]
         found = [
             gathered
-            for stretch in pieces(spoken, cost=_cost, most=_STRETCH, shared=1)
-            for gathered in self._stretch(stretch)
+            for group in pieces(spoken, cost=_cost, most=_QUESTION, shared=1)
+            for gathered in self._read_together(group)
         ]
         kept = masking.without_repeats(
             (gathered.candidate for gathered in found),
             block=turns[0].text.known_block if turns else "",
             most=prompts.MOST_CANDIDATES,
         )
-        return [gathered for gathered in found if any(gathered.candidate is one for one in kept)]
+        return [gathered for gathered in found if any(gathered.candidate is item for item in kept)]
 
-    def _stretch(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
+    def _read_together(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
         if len(turns) < 2 or not any(turn.is_new for turn in turns):
             return []
         shown = [_shown_turns(number, turn) for number, turn in enumerate(turns, start=1)]
@@ -219,7 +221,7 @@ class ModelJointReader:
             if len(turns) == 2:
                 raise
             half = len(turns) // 2
-            return self._stretch(turns[:half]) + self._stretch(turns[half:])
+            return self._read_together(turns[:half]) + self._read_together(turns[half:])
 
 
 def _read(turns: Sequence[JointTurn], answer: str) -> model_calls.UsableItems[JointCandidate]:
@@ -254,10 +256,10 @@ def _cost(heard: JointTurn) -> int:
 
 
 def _joint_candidate(item: Mapping[str, Any], turns: Sequence[JointTurn]) -> JointCandidate | None:
-    given = item.get("turns")
+    listed = item.get("turns")
     numbers = (
-        {number for number in given if isinstance(number, int)}
-        if isinstance(given, list)
+        {number for number in listed if isinstance(number, int)}
+        if isinstance(listed, list)
         else set()
     )
     meant = [turns[number - 1] for number in sorted(numbers) if 0 < number <= len(turns)]
@@ -268,7 +270,7 @@ def _joint_candidate(item: Mapping[str, Any], turns: Sequence[JointTurn]) -> Joi
         return None
     words = set(segment.terms(content))
     if any(words <= set(segment.terms(_quotable(turn).readable)) for turn in meant):
-        return None  # a single turn says it
+        return None  # a single turn makes the whole statement
     last = meant[-1]
     own = _quotable(last)
     quotation = own.nearest(content) or own.find(own.said.text.strip()[:200])

@@ -1,4 +1,4 @@
-"""Call the bundled methods when a chat model fails, if the settings allow this fallback."""
+"""Methods that use a chat model, and fall back to the bundled methods if the model fails."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Result = TypeVar("_Result")
 
 
 class _StandIn(Generic[_Method]):
-    """A method that uses a chat model and, if that fails, calls the bundled method."""
+    """A method that uses a chat model and, on a `ProviderError`, calls the bundled method."""
 
     def __init__(self, model: _Method, *, bundled: _Method) -> None:
         self.name = model.name

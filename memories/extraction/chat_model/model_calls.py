@@ -20,7 +20,7 @@ _Part = TypeVar("_Part")
 
 
 class Asker:
-    """Ask a chat model; `account` is called once for each question sent, whatever the outcome."""
+    """Ask a chat model; `account` is called once for each question sent, even if it fails."""
 
     def __init__(
         self,
@@ -108,13 +108,13 @@ def _tokens(counted: int | None, texts: Iterable[str]) -> int:
 
 _Item = TypeVar("_Item")
 _DECODER = json.JSONDecoder()
-_STARTS = 100  # opening braces that are tried
+_STARTS = 100  # maximum number of opening braces at which a JSON object is looked for
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ue000-\ue00f]")
 _SPACE = re.compile(r"\s+")
 
 
 class UnreadableAnswer(ProviderError):
-    """Raised if an answer doesn't contain the requested data; asking again may help."""
+    """Raised if an answer doesn't contain the requested JSON; asking again may help."""
 
     uses_up = True
 

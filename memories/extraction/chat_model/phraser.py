@@ -16,7 +16,7 @@ from memories.extraction.chat_model.arbiter import is_grounded
 from memories.extraction.chat_model.model_calls import Asker, UsableItems
 from memories.extraction.pattern_tables import compiled, table
 
-_MOST = 100  # most items of an answer that are read
+_MOST = 100  # maximum number of items read of an answer
 _KEPT = 0.75  # share of a statement's words that its phrase must contain
 _MARKUP = re.compile(r"[<>\[\]{}|*_#`~\\^]|&#?\w{1,8};|://|www\.")
 _PEOPLE = table("own_words")
@@ -72,13 +72,13 @@ class ModelPhraser:
         read = model_calls.items(
             answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str}
         )
-        given = [
+        proposed = [
             (item["id"].strip(), model_calls.clean_text(item["phrase"])) for item in read.items
         ]
-        names = [name for name, _ in given]
+        names = [name for name, _ in proposed]
         fit = [
             (name, phrase)
-            for name, phrase in given
+            for name, phrase in proposed
             if name in named and names.count(name) == 1 and _fits(phrase, named[name])
         ]
         related = pairs.read(self._reader, [(named[name], phrase) for name, phrase in fit])
@@ -88,7 +88,7 @@ class ModelPhraser:
             if reading.relation in (Relation.SAME, Relation.REFINES)
             or pairs.fold(pair[1]) == pairs.fold(named[pair[0]])
         ]
-        return UsableItems(kept, read.dropped + len(given) - len(kept))
+        return UsableItems(kept, read.dropped + len(proposed) - len(kept))
 
 
 def _fits(phrase: str, statement: str) -> bool:

@@ -63,8 +63,8 @@ def summary(material: Mapping[str, Any], *, language: str, max_tokens: int) -> P
 
 
 def consolidation(material: Mapping[str, Any], *, ids: Sequence[str], language: str) -> Prompt:
-    given = {"type": "string", "enum": list(ids)}
-    inputs = {"type": "array", "minItems": 2, "maxItems": len(ids), "items": given}
+    name = {"type": "string", "enum": list(ids)}
+    inputs = {"type": "array", "minItems": 2, "maxItems": len(ids), "items": name}
     schema = _list("joined", _object({"content": _CONTENT, "from": inputs}), most=3)
     return _prompt("consolidate", language, material, schema=schema, most=1200)
 
@@ -75,8 +75,8 @@ def joint_reading(material: Mapping[str, Any], *, language: str) -> Prompt:
 
 def phrasing(material: Mapping[str, Any], *, ids: Sequence[str], language: str) -> Prompt:
     phrase = {"type": "string", "maxLength": LONGEST_PHRASE}
-    given = {"type": "string", "enum": list(ids)}
-    schema = _list("phrases", _object({"id": given, "phrase": phrase}), most=len(ids))
+    name = {"type": "string", "enum": list(ids)}
+    schema = _list("phrases", _object({"id": name, "phrase": phrase}), most=len(ids))
     return _prompt("phrase", language, material, schema=schema, most=1500)
 
 

@@ -1,6 +1,6 @@
-"""Validate a chat model's proposals.
+"""Validate the candidates that a chat model proposes.
 
-Each must be traceable to the person's own words, or to a claim that the person agreed with.
+Each proposal must be based on the person's own words, or on a claim that the person agreed with.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from memories.extraction.wording.own_words import data_of
 
 _ACCEPTED = 0.1  # subtracted from the confidence if the person only agreed with a claim
 _YEARS = range(1900, 2200)
-_AS_SAID = {"zh": 4, "en": 10}  # minimum letters of a quotation that may replace the statement
+_AS_SAID = {"zh": 4, "en": 10}  # minimum letters of a quotation that replaces the statement
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class ProofTexts:
 def prove_candidate(item: Mapping[str, Any], spoken: ProofTexts) -> Candidate | None:
     """Return the candidate for a proposal of the model, with invalid values replaced.
 
-    Return None if nobody said the quotation, if the statement contains a number or name that was
-    never mentioned, or if the statement is empty or only a secret.
+    Return None if the quotation isn't in the messages, if the statement contains a number or name
+    that they don't mention, or if the statement is empty or only a secret.
     """
     content = model_calls.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
     traced = _traced(model_calls.clean_text(item.get("quote")), spoken)
@@ -98,10 +98,10 @@ def prove_candidate(item: Mapping[str, Any], spoken: ProofTexts) -> Candidate | 
 
 
 def _traced(quote: str, spoken: ProofTexts) -> tuple[Quotation, str] | None:
-    """Return the quoted passage and the role of its speaker, or None if neither speaker said it.
+    """Return the quoted passage and the role of its speaker, or None if it isn't found.
 
-    The passage is in the person's message, or in a claim by the assistant that the person agreed
-    with.
+    The passage must be in the person's message, or in a claim by the assistant that the person
+    agreed with.
     """
     own = spoken.own
     if found := own.find(quote):
@@ -119,7 +119,7 @@ def _traced(quote: str, spoken: ProofTexts) -> tuple[Quotation, str] | None:
 def _in_their_language(content: str, quotation: Quotation, spoken: ProofTexts) -> str:
     """Return the statement if it is in the person's language, otherwise the quotation.
 
-    Return an empty string if the quotation is needed but too short to be understood by itself.
+    If the quotation is too short to be understood by itself, return an empty string instead.
     """
     language = spoken.language
     fits = has_han(content) is (language == "zh")
@@ -148,7 +148,7 @@ _NOT_QUOTED = re.compile(
 )
 _CLAUSE = re.compile(rf"[^.!?。！？；;\n{masking.SECRET}{masking.COVER}]+")
 _FEWEST = 2  # minimum number of letters and digits in a quotation
-_ALIKE = 0.5  # minimum share of a statement's words that a matching clause contains
+_ALIKE = 0.5  # minimum share of a statement's words that the nearest clause contains
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class Quotable:
         return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
 
     def nearest(self, content: str) -> Quotation | None:
-        """Return the clause with the most words of `content`, or None if it has too few of them."""
+        """Return the clause that shares most words with `content`, or None if it shares too few."""
         wanted = set(segment.terms(content))
         scored = [
             (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)

@@ -11,9 +11,9 @@ from memories.extraction import masking
 from memories.extraction.chat_model import model_calls, prompts
 from memories.extraction.chat_model.model_calls import Asker, UnreadableAnswer, pieces
 
-_PIECE = 3_000  # tokens of messages in one question
-_FEWEST_TOKENS = 200
-_LONGEST_MESSAGE = 1_000
+_PIECE = 3_000  # tokens of messages in one question; halved if the model can't read so many
+_FEWEST_TOKENS = 200  # minimum size of a piece
+_LONGEST_MESSAGE = 1_000  # tokens
 _END = re.compile(r"(?<=[。！？!?；])|(?<=\.)\s")
 
 
@@ -34,11 +34,11 @@ class ModelSummarizer:
         if not said or max_tokens <= 0:
             return ""
         language = segment.language(" ".join(text[:200] for _, text in said[-200:]))
-        return self._rolled(
+        return self._summarize_pieces(
             masking.masked(previous), said, language, max_tokens=max_tokens, size=_PIECE
         )
 
-    def _rolled(
+    def _summarize_pieces(
         self,
         summary: str,
         said: Sequence[tuple[str, str]],
@@ -60,15 +60,15 @@ class ModelSummarizer:
                 if size // 2 < _FEWEST_TOKENS:
                     raise
                 shorter = [(role, tokens.truncate(text, limit=size // 2)) for role, text in piece]
-                summary = self._rolled(
+                summary = self._summarize_pieces(
                     summary, shorter, language, max_tokens=max_tokens, size=size // 2
                 )
         return summary
 
     def _fitting(self, text: str, *, max_tokens: int) -> str:
-        """Return the first sentences that fit into `max_tokens`, without repetitions.
+        """Return the first sentences that fit into `max_tokens`, without repeated sentences.
 
-        If not even the first sentence fits, return its beginning.
+        If the first sentence doesn't fit, return its beginning.
         """
         kept = ""
         for sentence in dict.fromkeys(part.strip() for part in _END.split(text) if part.strip()):

@@ -1,4 +1,4 @@
-"""Build candidates from orders to remember, wishes not to mention, and agreement with a claim."""
+"""Build candidates from "remember …", "don't mention …", and agreement with a claim."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def ordered_candidates(message: HeardMessage) -> Iterator[Candidate]:
 
 
 def with_speaker(content: str, speaker: str) -> str:
-    """Put the speaker's name, if any, before the text: among several people, "I" is ambiguous."""
+    """Put the speaker's name, if given, before the text, so that it is clear who "I" is."""
     return f"{speaker}: {content}" if speaker else content

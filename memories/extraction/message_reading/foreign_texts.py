@@ -1,6 +1,6 @@
 """Recognise a long message that asks something about another person's text, such as a mail.
 
-The reader model reads a long message in windows, and only one of them contains the request
+The reader model reads a long message in windows, and only one window contains the request
 ("summarise this mail"). So the statements in the other windows look like the person's own. To find
 the request, the model also reads up to three short texts: both ends of the message, its beginning,
 and its last paragraph followed by its beginning.
@@ -15,7 +15,7 @@ from dataclasses import replace
 from foundation.text import segment
 from foundation.text.shingles import has_han
 from memories.extraction import masking
-from memories.extraction.message_reading.heard_message import FLAG, LIKELY, LIVED
+from memories.extraction.message_reading.heard_message import FLAG, is_lived
 from memories.extraction.message_reading.statement_checks import marked_not_worth_keeping
 from memories.extraction.pattern_tables import compiled
 from memories.reader import Reading
@@ -23,7 +23,7 @@ from memories.reader.statements import Statement
 
 _END, _END_HAN = 250, 90  # characters that are read of each end; Chinese needs fewer
 _FOREIGN = ("pasted", "transform")
-_FEWEST_WORDS = 3  # of a request about a text
+_FEWEST_WORDS = 3  # minimum number of words of a request without a question mark or colon
 _LIKELY = 0.2  # minimum probability of either flag, chosen on bench/data/long_messages
 _PARAGRAPHS = re.compile(r"\n\s*")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
@@ -74,37 +74,38 @@ def own_parts(text: str, read: Callable[[str], Reading]) -> str:
     """
     reading = without_foreign_text(read(text), text, read)
     own, foreign = (
-        [(one.start, one.end) for one in reading.statements if _is_own(one) is is_own]
+        [(each.start, each.end) for each in reading.statements if is_lived(each) is is_own]
         for is_own in (True, False)
     )
     kept = masking.cover_foreign(text, with_urls=False)
     if max(reading.flags[name] for name in _FOREIGN) < FLAG:
-        begun = [one for one in foreign if _BEGINS.search(text[: one[0]].rstrip() or "\n")]
+        begun = [span for span in foreign if _BEGINS.search(text[: span[0]].rstrip() or "\n")]
         kept = masking.replace_spans(kept, begun, sign=masking.COVER)
         return _without_covered(kept, text)
     edges = _first_part(text, 2 * _END), _last_part(text, _END)
-    asked = [one for one in edges if _is_request(one, text, foreign)]
+    requests = [span for span in edges if _is_request(span, text, foreign)]
     covered = masking.COVER * len(text)
-    for start, end in [*own, *asked]:
+    for start, end in [*own, *requests]:
         covered = covered[:start] + kept[start:end] + covered[end:]
     return _without_covered(covered, text)
 
 
 def _without_covered(covered: str, text: str) -> str:
-    """Replace the covered parts of the text by line breaks, after "…" within a line."""
-    return _COVERED.sub(lambda one: "\n" if text[one.start()] == "\n" else " …\n", covered)
-
-
-def _is_own(statement: Statement) -> bool:
-    lived = sum(statement.share("said", said) for said in LIVED)
-    return lived >= FLAG or statement.share("keep", "yes") >= LIKELY
+    """Replace each covered part by a line break, after "…" unless the part begins with a break."""
+    return _COVERED.sub(lambda part: "\n" if text[part.start()] == "\n" else " …\n", covered)
 
 
 def _is_request(span: tuple[int, int], text: str, foreign: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a part has nothing of others and is neither a line of a mail nor a name."""
+    """Return whether a span looks like the person's request about another person's text.
+
+    It must contain none of the `foreign` spans, be no line of a mail, and end with a question mark
+    or colon or have a few words.
+    """
     start, end = span
     words = text[start:end].strip()
-    if any(one[0] < end and start < one[1] for one in foreign) or _P["mail_line"].search(words):
+    if any(first < end and start < last for first, last in foreign) or _P["mail_line"].search(
+        words
+    ):
         return False
     return words.endswith(("?", "？", ":", "：")) or len(segment.words(words)) >= _FEWEST_WORDS
 
@@ -115,8 +116,8 @@ def _without_forwarded(reading: Reading, text: str) -> Reading:
     start = lead.end()
     return _with_quoted(
         reading,
-        lambda one: (
-            one.start >= start and bool(_P["first_person"].search(text[one.start : one.end]))
+        lambda each: (
+            each.start >= start and bool(_P["first_person"].search(text[each.start : each.end]))
         ),
     )
 
@@ -124,15 +125,15 @@ def _without_forwarded(reading: Reading, text: str) -> Reading:
 def _only_within(span: tuple[int, int], reading: Reading) -> Reading:
     start, end = span
     flags = {**reading.flags, "pasted": max(reading.flags["pasted"], FLAG)}
-    quoted = _with_quoted(reading, lambda one: not (start <= one.start and one.end <= end))
+    quoted = _with_quoted(reading, lambda each: not (start <= each.start and each.end <= end))
     return replace(quoted, flags=flags)
 
 
 def _with_quoted(reading: Reading, is_quoted: Callable[[Statement], bool]) -> Reading:
     """Return the reading with the statements that `is_quoted` selects marked as quoted."""
     statements = tuple(
-        marked_not_worth_keeping(one, said="quoted") if is_quoted(one) else one
-        for one in reading.statements
+        marked_not_worth_keeping(each, said="quoted") if is_quoted(each) else each
+        for each in reading.statements
     )
     return replace(reading, statements=statements)
 
@@ -146,8 +147,8 @@ def _is_paragraph(span: tuple[int, int], text: str) -> bool:
 def _first_part(text: str, most: int) -> tuple[int, int]:
     """Return the span of the first paragraph.
 
-    If that is too long, return the span up to the first colon or quotation mark, or that of the
-    first sentence, or of the first `most` characters.
+    If the paragraph has more than `most` characters, return the span up to the first colon or
+    quotation mark, or else the first sentence, or else the first `most` characters.
     """
     start = len(text) - len(text.lstrip())
     for ends in (_PARAGRAPHS, _OPENS, _SENTENCES):
@@ -158,10 +159,13 @@ def _first_part(text: str, most: int) -> tuple[int, int]:
 
 
 def _last_part(text: str, most: int) -> tuple[int, int]:
-    """Return the span of the last paragraph, sentence or `most` characters: the first that fits."""
+    """Return the span of the last paragraph, or else of the last sentence.
+
+    If both have more than `most` characters, return the span of the last `most` characters.
+    """
     end = len(text.rstrip())
     for starts in (_PARAGRAPHS, _SENTENCES):
-        found = [one.end() for one in starts.finditer(text, 0, end) if one.end() < end]
+        found = [gap.end() for gap in starts.finditer(text, 0, end) if gap.end() < end]
         if found and end - found[-1] <= most:
             return found[-1], end
     return end - most, end

@@ -45,9 +45,10 @@ class _Activity:
 
 
 def habits(turns: Sequence[JointTurn]) -> Iterator[JointCandidate]:
-    """Yield a statement for each turn that mentions a habit, if at least `FEWEST` turns mention it.
+    """Yield a statement for each turn that mentions a habit.
 
-    At least one of these turns must be new; otherwise, an earlier search found the habit.
+    At least `FEWEST` turns must mention the habit, and one of these turns must be new. Otherwise,
+    an earlier search has already found the habit.
     """
     by_key: dict[frozenset[str], dict[int, _Activity]] = defaultdict(dict)
     for heard in turns:
@@ -138,22 +139,22 @@ class Workflow:
 def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) -> Workflow | None:
     """Return the workflow of a turn, or None if it can't be remembered.
 
-    It can't be remembered if the turn called no tools or too many, a tool has an invalid name, or
-    the request is empty or contains a secret.
+    Return None if the turn called no tools or more than `_MOST_STEPS`, if a tool has an invalid
+    name, or if the request is empty or contains a secret.
     """
     steps = [_step(tool) for tool in tools[: _MOST_STEPS + 1]]
-    asked = _short_request(request)
-    if not steps or None in steps or len(steps) > _MOST_STEPS or not asked:
+    short = _short_request(request)
+    if not steps or None in steps or len(steps) > _MOST_STEPS or not short:
         return None
     worked = all(tool.get("ok", True) is not False for tool in tools)
-    return Workflow(turn, asked, tuple(step for step in steps if step), worked)
+    return Workflow(turn, short, tuple(step for step in steps if step), worked)
 
 
 def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workflow]:
     """Return the failed workflows in `others` that called the same tools as `steps`.
 
-    If a workflow called only the first of these tools, it is returned too, since a failed workflow
-    may end with the step that fails.
+    A workflow that called only the first few of these tools is returned too, since a failed
+    workflow may end with the step that failed.
     """
     names = [name for name, _ in steps]
     return [
@@ -172,10 +173,10 @@ def workflow_confidence(*, successes: int, failures: int) -> float:
 
 
 def _step(tool: Mapping[str, Any]) -> Step | None:
-    name, given = tool.get("name"), tool.get("input")
+    name, arguments = tool.get("name"), tool.get("input")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         return None
-    keys = sorted(str(key) for key in given) if isinstance(given, Mapping) else []
+    keys = sorted(str(key) for key in arguments) if isinstance(arguments, Mapping) else []
     return name, tuple(key for key in keys if _NAME.fullmatch(key))[:_MOST_NAMES]
 
 

@@ -33,20 +33,20 @@ from memories.screening.secret_search import Span, joined
 
 LIKELY = 0.6  # minimum probability of "worth keeping" for a statement to become a candidate
 FLAG = 0.5  # minimum probability at which a flag of the whole message counts as set
-_SURELY_FORGET = 0.9  # the minimum for the flag "forget" if no word of forgetting occurs
-_SURELY_ANEW = 0.9  # the minimum for the beginning of a role play within another one
+_SURELY_FORGET = 0.9  # this minimum for the flag "forget" if the message has no word for forgetting
+_SURELY_ANEW = 0.9  # this minimum for "role_begins" during a role play
 _SAID_BEFORE = 24  # characters before a statement that are searched for words of correction
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _CLIENT = re.compile(
     r"(?i)\b(?:my|our|one of (?:my|our)|an?) (?:patient|client|customer|pupil|student|resident)s?\b"
     r"|我们?的?(?:病人|患者|客户|来访者|学员)"
 )
-LIVED = ("asserted", "hedged", "asked")
+LIVED = ("asserted", "hedged", "asked")  # labels of statements about real life
 NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
 
 
 class ReferentFinder(Protocol):
-    """The method of `memories.reader.Reader` that finds whom a pronoun means."""
+    """The part of `memories.reader.Reader` that finds whom a pronoun refers to."""
 
     def referents(
         self, text: str, start: int, end: int, *, before: Sequence[str] = (), assistant: str = ""
@@ -93,9 +93,9 @@ class HeardMessage:
 class ReadParts:
     """A long message without the part that the reader model doesn't read.
 
-    `text` is the first and the last part of the message, with `secrets` covered. The last part
-    begins at `second`, which is `left_out` characters earlier than in the message. If a code block
-    begins or ends in the part left out, its fence is inserted between the two parts.
+    `text` is the first and the last part of the message, with `secrets` covered. In `text`, the
+    last part begins at `second`, which is `left_out` characters earlier than in the message. If a
+    code block begins or ends in the part left out, its fence is inserted between the two parts.
     """
 
     text: str
@@ -117,7 +117,7 @@ class ReadParts:
             Span(self._place(start), self._place(end), CATEGORY) for start, end in found.secrets
         )
         secrets = joined([*self.secrets, *spans])
-        kept = any(masking.is_redacted(one.content) for one in found.candidates)
+        kept = any(masking.is_redacted(candidate.content) for candidate in found.candidates)
         return replace(
             found,
             candidates=tuple(self._quoted(found.candidates)),
@@ -133,12 +133,12 @@ class ReadParts:
         return at + self.left_out if at >= self.second else at
 
     def _quoted(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
-        for one in candidates:
-            start, end = one.quote_start, one.quote_start + len(one.quote)
-            if one.quoted_role == "assistant":
-                yield one
+        for candidate in candidates:
+            start, end = candidate.quote_start, candidate.quote_start + len(candidate.quote)
+            if candidate.quoted_role == "assistant":
+                yield candidate
             elif not start < self.second < end:  # a quote that spans the gap was never said
-                yield replace(one, quote_start=self._place(start))
+                yield replace(candidate, quote_start=self._place(start))
 
 
 def is_not_to_keep(message: HeardMessage) -> bool:
@@ -155,7 +155,7 @@ def is_in_a_role(message: HeardMessage) -> bool:
 
 
 def role_play_of(message: HeardMessage, *, is_on: bool) -> RolePlay:
-    """Return whether a message begins or ends a role play; `is_on` means that one is going on."""
+    """Return whether a message begins or ends a role play; `is_on` means during a role play."""
     if message.flag("role_ends"):
         return RolePlay.ENDS
     begins = message.reading.flags["role_begins"]
@@ -165,11 +165,11 @@ def role_play_of(message: HeardMessage, *, is_on: bool) -> RolePlay:
 def spans_outside_real_life(message: HeardMessage) -> Iterator[tuple[int, int]]:
     """Return the spans that aren't statements about anyone's real life.
 
-    They are the statements that the reader model takes for a joke, a quotation or the like. If the
-    message contains someone else's text or role play, they are everything except the statements
-    about real life.
+    These are the statements that the reader model takes for a joke, a quotation or the like. If the
+    message contains someone else's text or role play, the spans cover everything except the
+    statements about real life.
     """
-    lived = [statement for statement in message.reading.statements if _is_lived(statement)]
+    lived = [statement for statement in message.reading.statements if is_lived(statement)]
     if not any(message.flag(name) for name in NOT_OWN):
         parts = [(s.start, s.end) for s in message.reading.statements if s not in lived]
     else:
@@ -179,9 +179,10 @@ def spans_outside_real_life(message: HeardMessage) -> Iterator[tuple[int, int]]:
     return ((start, end) for start, end in parts if start < end)
 
 
-def _is_lived(statement: Statement) -> bool:
-    lived = sum(statement.share("said", said) for said in LIVED)
-    return lived >= 0.5 or statement.share("keep", "yes") >= LIKELY
+def is_lived(statement: Statement) -> bool:
+    """Return whether a statement seems to be about the person's real life."""
+    lived = sum(statement.share("said", label) for label in LIVED)
+    return lived >= FLAG or statement.share("keep", "yes") >= LIKELY
 
 
 def is_of_client(statement: Statement, text: str) -> bool:
@@ -193,9 +194,10 @@ def is_of_client(statement: Statement, text: str) -> bool:
 
 
 def overrules_in_words(statement: Statement, message: HeardMessage) -> bool:
-    """Return whether words in or just before a statement say that it overrules an earlier one.
+    """Return whether the wording shows that a statement overrules an earlier statement.
 
-    The result has an effect only if the statement conflicts with a known memory.
+    Words in the statement and just before it count. The result has an effect only if the statement
+    conflicts with a known memory.
     """
     ends = [other.end for other in message.reading.statements if other.end <= statement.start]
     first = max([statement.start - _SAID_BEFORE, 0, *ends])
@@ -229,9 +231,9 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
     """Yield the person's requests to forget something.
 
     Explicit commands take precedence. If there are none, yield the request that the reader model
-    recognises. If it recognises none, yield the brief command ("forget coffee"), which the user
-    must confirm, or a request to forget the previous message.
-    "Don't save this, I was laid off" asks only not to store the message, so nothing is yielded.
+    recognises. If the model recognises none, yield the brief command ("forget coffee"), which the
+    user must confirm, or a request to forget the previous message. "Don't save this, I was laid
+    off" asks only not to store the message, so nothing is yielded.
     """
     if message.flag("dont_keep_this") and not message.flag("forget"):
         return

@@ -26,8 +26,8 @@ _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _REACTION = re.compile(r"(?:只要)?一?[吃喝碰闻沾摸吸](?:到|了|上|着|一口|一下|一点|点儿?){0,2}就")
 _ONLY_NOT = re.compile(r"(?:不是|not )[^\s,，。.!！?？]{1,12}")
-_FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
-_MOST_AROUND = 3  # most characters around a statement that counts as a whole sentence
+_FEWEST_CHARACTERS = 4  # minimum size of a statement: characters, or twice the number of words
+_MOST_AROUND = 3  # maximum number of further characters in a sentence that is one statement
 _CLAUSE_AROUND = 200  # characters before and after a statement that may belong to its clause
 _ENDS = ("", "。", "!", "！", "?", "？", "\n")  # characters before and after a sentence
 _NEAR = 24  # characters read before and after a statement
@@ -36,32 +36,35 @@ _NEAR = 24  # characters read before and after a statement
 def check_statements(statements: Sequence[Statement], text: str) -> tuple[Statement, ...]:
     """Extend the statements to whole words, and mark statements that aren't worth keeping."""
     ends = [0, *(statement.end for statement in statements)]
-    whole = [_whole(one, text, floor=floor) for one, floor in zip(statements, ends, strict=False)]
+    whole = [
+        _whole(statement, text, floor=floor)
+        for statement, floor in zip(statements, ends, strict=False)
+    ]
     return tuple(_marked(_join_parts(whole, text), text))
 
 
 def _join_parts(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Join statements that mean little apart.
+    """Join statements that aren't understandable separately.
 
-    A short "not X" is joined with the statement before it, because both are one correction:
-    我女朋友叫小闵 and 不是小敏 ("My girlfriend is called 小闵", "not 小敏"). A Chinese clause that
-    only says when is joined with the statement after it: 开会的时候 and 我只喝茶 ("in meetings", "I
-    only drink tea"). What something does to the person is joined with what it is: 我吃不了虾 and
-    一吃就起疹子 ("I can't eat prawns", "I get a rash when I do").
+    A short "not X" is joined with the statement before it, because together they are a correction:
+    我女朋友叫小闵 and 不是小敏 ("My girlfriend is called 小闵", "not 小敏"). A Chinese time clause
+    is joined with the statement after it: 开会的时候 and 我只喝茶 ("in meetings", "I only drink
+    tea"). A bodily reaction is joined with its cause: 我吃不了虾 and 一吃就起疹子 ("I can't eat
+    prawns", "I get a rash when I do").
     """
     found: list[Statement] = []
-    for one in statements:
-        between = text[found[-1].end : one.start] if found else "."
+    for statement in statements:
+        between = text[found[-1].end : statement.start] if found else "."
         is_next = not between.strip(" ,，")
         if is_next and text[found[-1].start : found[-1].end].endswith("的时候"):
-            found[-1] = replace(one, start=found[-1].start)
-        elif is_next and _REACTION.match(text, one.start, one.end):
-            found[-1] = replace(found[-1], end=one.end)
-        elif is_next and _ONLY_NOT.fullmatch(text[one.start : one.end]):
+            found[-1] = replace(statement, start=found[-1].start)
+        elif is_next and _REACTION.match(text, statement.start, statement.end):
+            found[-1] = replace(found[-1], end=statement.end)
+        elif is_next and _ONLY_NOT.fullmatch(text[statement.start : statement.end]):
             shares = {**found[-1].shares, "change": {"none": 0.0, "corrects": 1.0, "ends": 0.0}}
-            found[-1] = replace(found[-1], end=one.end, shares=shares)
+            found[-1] = replace(found[-1], end=statement.end, shares=shares)
         else:
-            found.append(one)
+            found.append(statement)
     return found
 
 
@@ -72,9 +75,9 @@ def is_only_question(text: str) -> bool:
 
 
 def is_fragment(statement: Statement, text: str) -> bool:
-    """Return whether a statement is only a word or two out of a longer phrase.
+    """Return whether a statement is only one or two words out of a longer phrase.
 
-    Such a statement means nothing by itself.
+    Such a statement isn't understandable by itself.
     """
     words = text[statement.start : statement.end].strip()
     size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
@@ -110,11 +113,11 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
 def marked_not_worth_keeping(statement: Statement, **answers: str) -> Statement:
     """Return the statement marked as not worth keeping.
 
-    `answers` sets the answers of further heads of the reader model, such as `said="joked"`.
+    `answers` also sets labels of other heads of the reader model, such as `said="joked"`.
     """
     shares = dict(statement.shares)
     for head, answer in {"keep": "no", **answers}.items():
-        shares[head] = {one: float(one == answer) for one in shares[head]}
+        shares[head] = {label: float(label == answer) for label in shares[head]}
     return replace(statement, shares=shares)
 
 
@@ -168,7 +171,7 @@ def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
 
     The model cuts some Chinese words in two: in 豆豆钢琴课是周日 ("Doudou's piano lesson is on
     Sunday") it finds only 课是周日. The start also moves back over nouns that directly precede the
-    word, such as the possessor 豆豆. If a statement begins with a particle, its start moves to the
+    word, such as the owner 豆豆. If a statement begins with a particle, its start moves to the
     start of the clause. The start never moves before `floor`, the end of the previous statement.
     """
     start, end = statement.start, statement.end
@@ -207,9 +210,9 @@ def _words(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
 
 
 def _word_start(words: Sequence[tuple[int, int, str]], start: int) -> int:
-    """Return the start of the word that contains `start`, or of the nouns directly before the word.
+    """Return the start of the word that contains `start` and of nouns directly before this word.
 
-    If a word already begins at `start`, return `start`.
+    If a word begins at `start`, return `start`.
     """
     before = [word for word in words if word[1] < start]
     if not before or before[-1][0] == start:

@@ -9,14 +9,14 @@ from memories.reader import Statement
 
 KEEP = 0.8  # minimum probability of "worth keeping" to keep a statement without a review
 WISH = 0.8  # the minimum for wishes on how to answer, since most concern only one answer
-TASK = 0.5  # the minimum for constraints and the person's own plans to be reviewed
-DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" to ask for a review
-ASKED_TO_KEEP = 0.15  # replaces the other minimums if the person said "remember this"
+TASK = 0.5  # the minimum for reviewing constraints and the person's own plans
+DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" for a review
+ASKED_TO_KEEP = 0.15  # replaces these minimums if the person asked to remember the statement
 _SURE = 0.5  # minimum probability of the kind "skill"
 MAY_END = 0.15  # minimum probability that a statement that isn't kept ends a memory
-ENDS = 0.5  # the confidence of such a statement, if it does end a memory
+ENDS = 0.5  # the confidence of such a statement
 ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
-_OWNER = 0.6  # a constraint is reviewed if its likeliest owner is less probable
+_OWNER = 0.6  # a constraint is reviewed if its most probable owner is less probable than this
 _HEDGED = 0.15  # subtracted from the confidence for words such as "I think" and "maybe"
 IMPORTANCE = {
     "constraint": 0.85,
@@ -36,7 +36,7 @@ _NO_ALLERGY = re.compile(
     r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
 )
 
-# A phone number. The reader model is unsure about these, so the person is asked.
+# A phone number. The reader model is unsure about phone numbers, so the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
     r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
@@ -44,9 +44,9 @@ _PHONE = re.compile(
 
 
 def kind_of(statement: Statement, words: str) -> str:
-    """Return the likeliest kind of a statement; a skill needs a minimum probability.
+    """Return the most probable kind of a statement; a skill needs a minimum probability.
 
-    Something that the person usually does is a pattern, not a preference. A past pattern and a
+    If the person usually does something, this is a pattern, not a preference. A past pattern and a
     denied allergy are facts.
     """
     kinds = statement.shares["kind"]
@@ -87,7 +87,7 @@ def may_end(statement: Statement, words: str) -> bool:
 
 
 def change(statement: Statement) -> str:
-    """Return "corrects" or "ends" if a statement probably does so to an earlier one, or ""."""
+    """Return whether a statement probably "corrects" or "ends" an earlier statement, else ""."""
     shares = statement.shares["change"]
     likelier = max(("corrects", "ends"), key=shares.__getitem__)
     return likelier if shares[likelier] >= _CHANGES else ""

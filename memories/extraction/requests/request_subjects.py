@@ -48,8 +48,8 @@ def clauses_of(request: str, *, whole: bool = True) -> list[str]:
     """Return the parts of a request that name what to forget, without the command around them.
 
     The result is empty for a request such as "please delete that". If `whole` is False, the request
-    is only a subject ("my job thing, please"): polite words and words that point at a memory
-    ("thing") are removed from the end of each clause, and clauses without other words are left out.
+    is only a subject ("my job thing, please"): polite words and vague words ("thing") are removed
+    from the end of each clause, and clauses that contain no other words are left out.
     """
     text = request[:_LONGEST].replace("’", "'")
     found = (clause[0].strip() for clause in _CLAUSE.finditer(text))
@@ -106,9 +106,9 @@ def _after_first_act(tokens: Sequence[_Token]) -> int:
 def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
     """Return the number of tokens before the command words at the end of a clause.
 
-    If there are none, but the clause begins with a command word (`is_order`), leave out words such
-    as "thing", "completely" and "please" at its end: return 3 for "forget the bike thing completely
-    please". Otherwise return the number of all tokens.
+    A clause that begins with a command word (`is_order`) may have none at its end. Then words such
+    as "thing", "completely" and "please" are left out: return 3 for "forget the bike thing
+    completely please". Otherwise return the number of all tokens.
     """
     place = len(tokens)
     while tokens[place - 1].kind != "own":

@@ -70,12 +70,13 @@ class Sentence:
     past: bool
     habit: bool  # the statement recurs, so a weekday, or a month without a year, isn't a date
     yearly: bool
-    before: str = ""  # the text before a match; `after` is the text after it
-    after: str = ""
-    lead: str = ""  # the type of word before a match: every, since, from, until, prep or none
+    before: str = ""  # the text before the match that is parsed
+    after: str = ""  # the text after this match
+    # The type of the word before a match: every, since, moved, from, until, prep, or none.
+    lead: str = ""
 
     def year_of(self, month: int, day: int) -> int:
-        """Return the year in which the day next occurs or, for a past statement, last occurred.
+        """Return the year in which the day occurs next or, in a past statement, occurred last.
 
         Raise `ValueError` if the statement recurs, since no single year is meant.
         """
@@ -100,7 +101,7 @@ class Sentence:
         return self.today + timedelta(days=ahead or (7 if step == 2 else 0))
 
     def nth(self, day: int) -> Days:
-        """Return the next date with this day of the month; for a past statement, the last one.
+        """Return the next date with this day of the month, or the last date in a past statement.
 
         The date is both the first and the last day of the result. Raise `ValueError` if the month
         has no such day.
@@ -110,7 +111,10 @@ class Sentence:
         return (first.replace(day=day),) * 2
 
     def distance(self, count: int, unit: str) -> Days:
-        """Return the day, week, month or year that is `count` units after today."""
+        """Return the first and last day of the day, week, month or year `count` units after today.
+
+        `unit` is one of these four words. A negative `count` means units before today.
+        """
         if unit == "day":
             day = self.today + timedelta(days=count)
             return day, day

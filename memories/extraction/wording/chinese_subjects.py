@@ -18,7 +18,7 @@ _NOUNS = ("n", "l", "b", "j", "eng")
 _SETTING = ("t", "f", "m", "q", "x", "u", "y", "o")
 _BEFORE_SUBJECT = (*_SETTING, "r", "d", "c")
 _NAME_TAGS = ("n", "q", "a", "l", "b")  # tags that rjieba gives to doubled names: 豆豆, 朵朵, 乐乐
-_LONGEST = 24  # only this many characters of a statement are tagged
+_LONGEST = 24  # maximum number of characters of a statement that are tagged
 _LETTER = re.compile(r"[^\W\d_]")
 _IN_NOUN_PHRASE = (*_NOUNS, "t", "f", "m", "q", "x", "uj")
 # Predicates that rjieba tags as nouns, as in 对虾过敏 ("allergic to shrimp").
@@ -32,7 +32,7 @@ _ODD_TAGS = ("t", "zg", "x", "nr", "nz")  # tags that rjieba gives to names such
 
 
 def begins_with_noun(text: str) -> bool:
-    """Return whether a statement begins with a noun; times, pronouns and adverbs are skipped."""
+    """Return whether the first word after times, pronouns and adverbs is a noun."""
     for word, tag in rjieba.tag(text[:_LONGEST]):
         if _LETTER.match(word) and not tag.startswith(_BEFORE_SUBJECT):
             return tag.startswith(_NOUNS)
@@ -50,7 +50,7 @@ def is_noun_phrase(text: str) -> bool:
 
 
 def is_only_place_time_or_pronoun(text: str) -> bool:
-    """Return whether a text has only places, times and pronouns, or nothing at all.
+    """Return whether a text consists only of places, times and pronouns, or is empty.
 
     An example is 左边那个 ("the one on the left").
     """

@@ -27,7 +27,7 @@ from memories.extraction.wording.calendar_days import (
 from memories.screening import safe_patterns
 
 LONGEST = 2_000  # characters that are read
-_LASTING = ("lasting", "habit", "past")  # statements about something that began before the message
+_LASTING = ("lasting", "habit", "past")  # values of `holds` for matters that have begun already
 
 
 # --- words
@@ -48,8 +48,8 @@ _FEASTS = {
     safe_patterns.compile(f"^(?:{row})$"): int(day) for day, row in _WORDS["cjk_feasts"].items()
 }
 _P = {
-    name: safe_patterns.compile(one)
-    for name, one in patterns(
+    name: safe_patterns.compile(pattern)
+    for name, pattern in patterns(
         "dates",
         number_words="|".join(sorted(_NUMBERS, reverse=True)),
         day_words="|".join(_DAY_WORDS),
@@ -162,7 +162,7 @@ def _ago(match: safe_patterns.Match, said: Sentence) -> DateMention:
 
 
 def _in_some_time(match: safe_patterns.Match, said: Sentence) -> DateMention | None:
-    """Parse "in two weeks"; return None if the words give a duration instead."""
+    """Parse "in two weeks"; return None if it means how long something took or lasts."""
     lasted = said.past or said.habit or (match[0][:2] == "en" and said.language != "es")
     if lasted or said.before.rstrip().endswith(("ce", "times")):
         return None
@@ -416,7 +416,7 @@ def _matches(said: Sentence, *, is_lasting: bool) -> Iterator[DateMention]:
             if latin and (context.before[-1:].isalnum() or context.after[:1].isalnum()):
                 continue  # RE2's \b supports only ASCII
             lead = (_latin_lead if latin else _cjk_lead)(context)
-            # A recurring event has a date too, if the text says since when it happens.
+            # The start of a recurring event is a date, as in "every Monday since May".
             since = lead == "since" or bool(_P["since_then"].search(context.before[-60:]))
             since |= lead == "from" and is_lasting and not latin  # 从三月开始, 三月から
             past = (said.past or since) and lead != "moved"
@@ -449,15 +449,15 @@ def _cjk_lead(said: Sentence) -> str:
 _WITHIN = ("", "in", "back in", "around", "的")  # text between a year and a month in that year
 
 
-def _in_that_year(one: DateMention, other: DateMention) -> DateMention | None:
-    """Combine a year and a month ("4 years ago in March"); return None for any other two dates."""
-    spans = [((dated.last - dated.first).days, dated) for dated in (one, other)]
+def _in_that_year(earlier: DateMention, later: DateMention) -> DateMention | None:
+    """Combine a year and a month ("4 years ago in March"); return None for any other dates."""
+    spans = [((dated.last - dated.first).days, dated) for dated in (earlier, later)]
     months = [dated for days, dated in spans if 27 <= days <= 30 and dated.relative]
     years = [dated for days, dated in spans if days >= 364]
     if not (months and years):
         return None
     first, last = month_of(years[0].first.year, months[0].first.month)
-    return replace(one, end=other.end, first=first, last=last, loose=False)
+    return replace(earlier, end=later.end, first=first, last=last, loose=False)
 
 
 def _joined(text: str, found: list[DateMention]) -> list[DateMention]:

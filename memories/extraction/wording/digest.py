@@ -14,11 +14,9 @@ from memories.extraction.summary import says_something
 from memories.extraction.wording.documents import Document
 
 SUMMARY_CHARS = 300
-# A text of at most this many characters gets no summary.
-LONG = 400
+LONG = 400  # a text of at most this many characters gets no summary
 TAGS = 5
-# Only this many characters of a text are read, since the beginning shows the topic.
-_READ = 8_000
+_READ = 8_000  # maximum number of characters read, since the beginning shows the topic
 _LONGEST_TAG = 30
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKS = re.compile(r"^\s{0,3}(?:[-*+>]|\d{1,3}[.)、]|#{1,6})\s+|\*\*|__|`", re.MULTILINE)
@@ -119,10 +117,10 @@ _LEAD_INS = compiled("headline")
 
 
 def headline(text: str) -> str:
-    """Return the first sentence that is more than a greeting, without a lead-in, and shortened.
+    """Return a short form of the first sentence that isn't only a greeting, without its lead-in.
 
-    If there is no such sentence, the beginning of the text is returned. The headline consists of
-    words from the text, so that the headline is also found when the text is forgotten.
+    If there is no such sentence, return the beginning of the text. The headline consists of words
+    from the text, so that a search for the text's words finds it when the text is forgotten.
     """
     sentences = [
         " ".join(sentence.split()) for sentence in _HEADLINE_END.split(text[:_READ_FOR_HEADLINE])

@@ -66,7 +66,7 @@ class Document:
 
     @cached_property
     def body(self) -> str:
-        """Return the text after the label or below the title, or the whole text without either."""
+        """Return the text after the label, else the text below the title, else the whole text."""
         if self.label:
             found = _LABEL.match(self.text)
             return self.text[found.end() :] if found else self.text

@@ -30,10 +30,10 @@ from memories.extraction.wording.people import (
 from memories.screening import safe_patterns
 
 LONGEST = 400  # characters of a memory
-_CLAUSE = 60  # characters of a clause that is put before a fragment
+_CLAUSE = 60  # maximum number of characters of a clause that is put before a fragment
 _ENDS_SENTENCE = re.compile(r"[.!?\n]")
-_NEAR = 12  # characters between the clause and the fragment
-_SCRAP = 4  # most words of a statement about "it" that means nothing by itself
+_NEAR = 12  # a clause ends less than this many characters before its fragment
+_SCRAP = 4  # maximum number of words of a statement that only says something about "it"
 _READ = 2_000  # characters read of a statement, the text before it, and an earlier message
 
 
@@ -53,7 +53,7 @@ _LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
 _DAY_ALONE = re.compile(
     r"(?<=\bthe )\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=[号號日]$)"
 )
-# The only word between a statement and the beginning of its sentence, or the previous statement.
+# A single word between a statement and the start of its sentence or the previous statement.
 _FIRST_WORD = re.compile(r"(?:^|[.!?;\n]) {0,2}(?P<word>[^\W\d_]{2,14}\s?)$")
 _OPENING = re.compile(r"[(（]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
@@ -129,7 +129,10 @@ def own_words(
 def _dates_of(
     text: str, before: str, *, spoken_at: datetime, language: str, holds: str
 ) -> list[DateMention]:
-    """Return the dates in a statement; a day without a month is in the month named `before` it."""
+    """Return the dates in a statement.
+
+    A day without a month ("the 7th") gets the month of the last date in the text `before`.
+    """
     dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
     if any(_day_alone(dated, text) for dated in dates):
         said = dates_in(before[-_READ:], spoken_at=spoken_at, language=language)
@@ -140,7 +143,7 @@ def _dates_of(
 def _wholes_before(
     message: str, start: int, others: Sequence[tuple[int, int]], language: str
 ) -> list[tuple[int, int]]:
-    """Return the spans of complete statements that end shortly before `start`."""
+    """Return the spans of the complete statements that end shortly before `start`."""
     near = [span for span in others if start - _NEAR < span[1] <= start]
     return [span for span in near if not _is_part(message[slice(*span)], language)]
 
@@ -224,7 +227,10 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
 
 
 def _question_topic(text: str, before: str, assistant: str, language: str) -> str:
-    """Return the assistant's only question in brackets, if the text is a short answer to it."""
+    """Return the assistant's only question, in brackets, if the text is a short answer to it.
+
+    Otherwise return an empty string.
+    """
     cjk = language in ("zh", "ja")
     asked = _P["last_question"].search(assistant[-200:])
     is_short = len(text) <= 10 if cjk else len(text.split()) <= 4
@@ -279,7 +285,7 @@ def _is_fragment(text: str, dates: Sequence[DateMention], *, lead: str, language
 def _subject(
     text: str, before: str, others: Sequence[tuple[int, int]], *, language: str, whose: str
 ) -> str:
-    """Return "[I]" or "[我]" if a list item or a Chinese clause leaves this word out."""
+    """Return "[I]" or "[我]" if a list item or a Chinese clause lacks this subject, else ""."""
     if whose == "related" and language == "zh" and _P["zh_person"].match(text):
         is_named = _P["first_person"].search(text[:4]) or text[0] in "家他她你"
         return "" if is_named or text[0] in _SURNAMES else "[我]"
@@ -305,9 +311,9 @@ def _day_alone(dated: DateMention, text: str) -> re.Match[str] | None:
 
 
 def _in_named_month(dated: DateMention, text: str, said: Sequence[DateMention]) -> DateMention:
-    """Move a bare day ("the 7th") to the month of the last full date before it in the message."""
+    """Move a bare day ("the 7th") to the month of the last full date in `said`."""
     alone = _day_alone(dated, text)
-    named = next((one.first for one in reversed(said) if not one.relative), None)
+    named = next((mention.first for mention in reversed(said) if not mention.relative), None)
     if alone is None or named is None:
         return dated
     try:
@@ -323,9 +329,9 @@ def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
 
 
 def _is_added(dated: DateMention) -> bool:
-    """Return whether a date is appended to the text, in brackets.
+    """Return whether a date is appended to the text in brackets.
 
-    Relative dates are, unless the date is a range of days that follows "since".
+    Only relative dates are appended, and not if the date is a range of days after "since".
     """
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 

@@ -51,10 +51,10 @@ class Owner(NamedTuple):
     """The person whom a text is about.
 
     `is_self` and `is_other` are both True if the text is about the speaker together with somebody
-    else. `names` holds the terms that name a person other than the speaker. It is empty for the
-    speaker, and for a pronoun that isn't followed by a name in brackets. `relation` is the relation
-    that the text names ("sister"), and `gender` is the person's gender, if known. `mentions` is
-    True if the text mentions anybody other than the speaker.
+    else. `names` holds the words that name a person other than the speaker. `names` is empty for
+    the speaker, and for a pronoun that isn't followed by a name in brackets. `relation` is the
+    relation that the text names ("sister"), and `gender` is the person's gender, if known.
+    `mentions` is True if the text mentions anybody other than the speaker.
     """
 
     is_self: bool = False
@@ -68,8 +68,8 @@ class Owner(NamedTuple):
 def ownership(first: str, second: str) -> Ownership:
     """Return whether two statements are about the same person.
 
-    The result is `UNSURE` if the wording doesn't tell, or if one statement is about a person and
-    the other about a group with this person.
+    The result is `UNSURE` if the wording doesn't show it, or if one statement is about a person and
+    the other about two people including this person.
     """
     texts = first, second
     one, other = (_owner(text, texts) for text in texts)
@@ -111,7 +111,7 @@ def _begins_with(words: str, text: str) -> bool:
 
 
 def owner_names(first: str, second: str) -> frozenset[str]:
-    """Return the terms for the people whom two statements are about, such as "theo" or "sister".
+    """Return the words that name the people of two statements, such as "theo" or "sister".
 
     If both statements begin with the same word ending in "s", followed by a noun, this word also
     counts as a name ("theos school", "theos test").
@@ -140,17 +140,17 @@ def _owner(text: str, texts: tuple[str, str]) -> Owner:
     if language not in ("en", "zh"):
         return Owner()
     text = text.replace("[我]", "我")  # [我]老汉儿 is "my father"
-    people = [one for one in people_in(text, language) if one.gender != "p"]
+    people = [person for person in people_in(text, language) if person.gender != "p"]
     if language == "en":
-        people += [one for one in plain_names(text, texts) if one.name.lower() != "user"]
+        people += [person for person in plain_names(text, texts) if person.name.lower() != "user"]
     pronoun = PATTERNS[f"pronoun_{language}"].search(text)
     if pronoun and not any(pronoun.groupdict().get(gender) for gender in ("f", "m")):
         pronoun = None
     mentions = bool(people or pronoun or any(True for _ in names_in(text)))
     first = (
-        one
-        for one in people
-        if _BEGINNING.search(text[: one.start]) and not _OBJECT_OF.search(text[: one.start])
+        person
+        for person in people
+        if _BEGINNING.search(text[: person.start]) and not _OBJECT_OF.search(text[: person.start])
     )
     who = min(first, default=None)
     own = _SELF.search(text)

@@ -13,7 +13,7 @@ from memories.extraction.wording.chinese_subjects import leading_name, names, na
 from memories.reader.referents import Referent
 from memories.screening import safe_patterns
 
-PATTERNS = {name: safe_patterns.compile(one) for name, one in patterns("own_words").items()}
+PATTERNS = {name: safe_patterns.compile(text) for name, text in patterns("own_words").items()}
 _WITHOUT_SUBJECT = ("begins_with_verb", "begins_with_their_verb", "begins_with_adjective")
 _OF_A_SUBJECT = ("his", "her", "him", "hers")  # may refer to the subject of the statement
 _TITLES = ("先生", "太太", "阿姨", "叔叔", "师傅", "老板")
@@ -117,9 +117,10 @@ def _is_vague(person: Person, pronoun: str) -> bool:
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     """Return the words for the person that a pronoun refers to, or an empty string.
 
-    The person is the last one mentioned whose gender may fit. Within a text, a person who is known
-    to have the pronoun's gender is preferred to a name of unknown gender. If a Chinese pronoun may
-    mean several people, or the text has "our" with an unknown word ("our karen"), nobody is named.
+    The person is the last person mentioned whose gender may fit. Within a text, a person who is
+    known to have the pronoun's gender is preferred to a name of unknown gender. The result is empty
+    if a Chinese pronoun may mean several people, or if the text has "our" with an unknown word
+    ("our karen").
     """
     most = _NAMED_IN if pronoun else 2  # number of texts in which names count, not only relatives
     for number, text in enumerate(earlier):
@@ -133,15 +134,16 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
                 Person(found.start(), found[0]) for found in PATTERNS["occupied"].finditer(text)
             ]
         if not people and language == "en" and pronoun in ("f", "m", "s"):
-            people = [one._replace(gender=pronoun) for one in _own_subjects(text)]
+            people = [person._replace(gender=pronoun) for person in _own_subjects(text)]
         if not people and language == "en" and PATTERNS["our_somebody"].search(text):
             return ""
         fitting = [
-            one
-            for one in sorted(people)
-            if _matches_gender(pronoun, one.gender) and not (number and _is_vague(one, pronoun))
+            person
+            for person in sorted(people)
+            if _matches_gender(pronoun, person.gender)
+            and not (number and _is_vague(person, pronoun))
         ]
-        sure = [one for one in fitting if pronoun and one.gender == pronoun]
+        sure = [person for person in fitting if pronoun and person.gender == pronoun]
         meant = sure or fitting
         if language == "zh" and pronoun and _are_several(meant, text, any_clause=not sure):
             return ""
@@ -157,14 +159,14 @@ def _own_subjects(text: str) -> Iterator[Person]:
 
 
 def _are_several(people: Sequence[Person], text: str, *, any_clause: bool) -> bool:
-    """Return whether the clause that names the last of the people also names a different one.
+    """Return whether different people are named in the clause that names the last of `people`.
 
-    With `any_clause`, all clauses count.
+    With `any_clause`, the clauses before it count too.
     """
     last = people[-1].start if people else 0
     ends = [found.end() for found in _CLAUSES.finditer(text[:last])]
     start = 0 if any_clause else max(ends, default=0)
-    return len({one.words for one in people if one.start >= start}) > 1
+    return len({person.words for person in people if person.start >= start}) > 1
 
 
 def _other_names(
@@ -175,7 +177,7 @@ def _other_names(
     # Without a pronoun, "Ethiopian" would be mistaken for a name.
     names += [*names_in(text)] if pronoun else []
     taken = [(person.start, person.start + len(person.words)) for person in people]
-    return [one for one in names if not any(start <= one.start < end for start, end in taken)]
+    return [name for name in names if not any(start <= name.start < end for start, end in taken)]
 
 
 def _two_names(text: str) -> Iterator[Person]:
@@ -239,35 +241,35 @@ def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
         if words.lower() in _NO_SUBJECT or words.lower() in segment.ENGLISH_STOP_WORDS:
             continue
         alone = re.compile(rf"\b{re.escape(words)}\b", re.IGNORECASE)
-        if not found["bare"] or any(alone.search(one) for one in texts):
+        if not found["bare"] or any(alone.search(other) for other in texts):
             yield Person(start_of(found, "who"), words, name=words)
 
 
 _PREDICATE = re.compile(r"^(?:就是|也是|是|当|當|做)(?!我)")
 
 
-# Returns, for the start and end of a pronoun in a message, words to which it may refer, the most
-# probable first.
+# A function that takes the start and end of a pronoun in a message, and returns the words to which
+# the pronoun may refer, most probable first.
 Referents = Callable[[int, int], Sequence[Referent]]
 _SURE = 0.3  # minimum probability of the words for a person that a pronoun refers to
-_SURER = 0.45  # the same for words that no form takes for a person
-_MARGIN = 2.0  # how much more probable they must be than other words
+_SURER = 0.45  # the same for words that no pattern recognises as a person
+_MARGIN = 2.0  # minimum ratio of their probability to the probability of other words
 _OWNED = re.compile(r"(?i)\b(?:(?:my|our|ma|mi)\s(?:[\w'’-]+\s){0,2}|(?:me|the)\s)$")
 _EDGES = re.compile(r"['’]s$|^[同跟和给給找让讓带帶]|[是的在住说說要也都会會有考发發]$")
 _JOINS = str.maketrans("", "", " '’-")  # signs that names may contain
-_MENTION = 40  # most characters of the words for a person
+_MENTION = 40  # maximum number of characters of the words for a person
 
 
 def nothing_referred_to(start: int, end: int) -> Sequence[Referent]:
-    """Return no words: it is unknown to what any pronoun refers."""
+    """Return no words; for callers that don't know to what the pronouns refer."""
     return ()
 
 
 def _meant(referents: Sequence[Referent], pronoun: str, language: str) -> str:
-    """Return the words for the person whom a pronoun probably refers to, or an empty string.
+    """Return the words for the person to whom a pronoun probably refers, or an empty string.
 
-    Words that don't fit the pronoun's gender are passed over. If the next words that do fit are
-    nearly as probable, nobody is meant.
+    Words that don't fit the pronoun's gender are skipped. The result is empty if two fitting
+    mentions are nearly equally probable.
     """
     fitting: list[tuple[str, float]] = []
     for text, start, end, probability in referents:
@@ -285,9 +287,10 @@ def _meant(referents: Sequence[Referent], pronoun: str, language: str) -> str:
 
 
 def _mention(text: str, start: int, end: int, language: str) -> tuple[str, str, bool]:
-    """Return the words for a person of whom a part is known, the gender, and if a form finds them.
+    """Return the words for a person, their gender, and whether a pattern recognises the person.
 
-    The words are empty if they are a pronoun or something else that is no name.
+    `text[start:end]` is a part of these words. They are empty if this part is a pronoun or can't be
+    a name.
     """
     people = [*people_in(text, language)]
     if language == "zh":
@@ -307,7 +310,7 @@ def _mention(text: str, start: int, end: int, language: str) -> tuple[str, str, 
     if of_nobody or not is_name or len(words) > _MENTION or pronoun_in(words, language)[2]:
         return "", "", False
     relatives = people_in(f"my {words}", language) if language == "en" else ()
-    return words, next((one.gender for one in relatives), ""), False
+    return words, next((relative.gender for relative in relatives), ""), False
 
 
 def named_person(
@@ -323,11 +326,11 @@ def named_person(
 
     The result is a list with at most one pair of a position and the words. The position is after
     the first pronoun, or at the start of a statement about a relative whom it doesn't name.
-    `referents` finds the words to which a pronoun of the message may refer; the statement begins
-    `at` this position of the message.
+    `referents` finds the words to which a pronoun in the message may refer, and `at` is the
+    position of the statement in the message.
     """
     cjk = language in ("zh", "ja")
-    # "Is a teacher" in Chinese says what somebody is, not who.
+    # In Chinese, "is a teacher" describes a person without naming the person.
     is_predicate = language == "zh" and _PREDICATE.match(text.strip()) is not None
     named = [] if is_predicate else [person.start for person in people_in(text, language)]
     named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
@@ -374,7 +377,7 @@ def _last_subject(said: str, earlier: Sequence[str]) -> str:
     """Return the person whom the last "he" or "she" in `said` refers to, or the pronoun itself.
 
     In "shes mad on puffins and cant have dairy", the second statement has no subject of its own.
-    Without one, it would seem to be about the user.
+    Without an added subject, the statement would seem to be about the user.
     """
     *_, pronoun = ["", *(found[1].lower() for found in _SUBJECT_PRONOUN.finditer(said))]
     return (pronoun and _antecedent(earlier, "f" if pronoun == "she" else "m", "en")) or pronoun
@@ -402,7 +405,7 @@ def _names_its_subject(before: str) -> bool:
 
 
 def lacks_name(text: str, language: str) -> bool:
-    """Return whether an English text begins with "he" or "she" and nothing says who that is."""
+    """Return whether an English text begins with "he" or "she" and doesn't say who is meant."""
     if language != "en":
         return False
     start, end, gender = pronoun_in(text, language)
@@ -422,9 +425,9 @@ def _relation_of(name: str, earlier: Sequence[str]) -> str:
 
 
 def _name_before(said: str) -> str:
-    """Return the name at the beginning of the last clause that mentions anybody.
+    """Return the name at the beginning of the last clause that mentions a person.
 
-    Return an empty string if that clause mentions a relative or friend instead.
+    Return an empty string if this clause mentions a relative or friend, or if there is no name.
     """
     for clause in reversed(_CLAUSES.split(said)):
         if _PREDICATE.match(clause.strip()):

@@ -1,8 +1,8 @@
 """Decide whether a statement is understandable without the conversation in which it was made.
 
 "I keep bees" and "vegetarian" stand alone. "She's a nurse" doesn't say who is meant, and "every
-Tuesday" and "15 colonies" don't say what happens or whose they are. Only the wording is compared,
-in English and Chinese; statements in other languages are taken to stand alone.
+Tuesday" and "15 colonies" don't say what happens or whose they are. Only the wording is checked, in
+English and Chinese. Statements in other languages count as standing alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memories.extraction.wording.chinese_subjects import (
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import PATTERNS, names_in, people_in
 
-_READ = 200  # characters of a statement that are compared
+_READ = 200  # maximum number of characters read of a statement
 _FIRST_PERSON = re.compile(
     r"(?i)\b(?:i|im|ive|id|i['’](?:m|ve|d|ll)|my|mine|me|we|our|us|myself)\b"
 )
@@ -54,7 +54,7 @@ _PREDICATE = re.compile(
     r"|may|might|needs?|wants?|gets?|got|goes|went|makes?|made|[a-z]+n['’]?t)\b|[a-z]['’]s [a-z]"
 )
 _ZH_SELF = re.compile(r"[我俺咱]|自己|本人")
-# What may stand before the predicate of a statement about the user: 我不是34, 我也没有, 不要两个.
+# Words that may precede the predicate of a statement about the user: 我不是34, 我也没有, 不要两个.
 _ZH_BEFORE_PREDICATE = re.compile(
     r"^(?:[我俺咱](?:[们們家])?)?(?:[不没沒是有要也都就还還才只]|可以|应该|應該)+"
 )
@@ -111,9 +111,9 @@ def _stands_in_chinese(plain: str, text: str, *, of_other: bool) -> bool:
 
 
 def _lacks_predicate(plain: str) -> bool:
-    """Return whether a beginning such as 我不是 ("I'm not") has no predicate after it.
+    """Return whether a text begins like 我不是 ("I'm not") and no predicate follows.
 
-    Nothing follows it, or only a place, a time or an amount.
+    Only a place, a time, an amount or nothing at all follows.
     """
     lead = _ZH_BEFORE_PREDICATE.match(plain)
     rest = plain[lead.end() :].strip(" ,，。.!！") if lead else plain
