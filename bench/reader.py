@@ -7,8 +7,8 @@ with the earlier messages of its conversation. A memory is right if its quotatio
 statement by at least half the length of both. Precision and recall count memories that are kept
 without a review. "matter P" and "matter R" accept a looser overlap: half the length of either.
 "matter P" also accepts unsure statements. "harmful" counts memories of statements that must not be
-kept: about other people, quoted, role-played, joked and so on. A candidate that only ends an earlier
-statement is counted as "ending" and in no other figure. A pair is right if its most likely
+kept: about other people, quoted, role-played, joked and so on. A candidate that only ends an
+earlier statement is counted as "ending" and in no other figure. A pair is right if its most likely
 relation is the labelled one. With `--classes`, a table for each language shows how often each head
 gives the labelled answer to a statement that the reader finds, by the labelled answer; and how many
 of the candidates are on a wanted or unsure statement, by their confidence.

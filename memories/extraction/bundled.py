@@ -33,9 +33,10 @@ from memories.extraction.corrections.corrected_messages import (
 )
 from memories.extraction.corrections.corrected_statements import (
     COMPARED,
-    CorrectedStatement,
+    ComparedPair,
     EarlierChanges,
     find_earlier_changes,
+    similarities,
     with_changes,
 )
 from memories.extraction.corrections.new_values import new_amount
@@ -170,7 +171,8 @@ class BundledExtractor:
         handled += [(start, end) for start, end, what in off if ended or not what]
         own = _own_statements(message, handled=handled)
         found = [] if not_to_keep else [*corrected, *_candidates(message, own)]
-        found = with_changes(found, replace(changes, ended=()) if ended else changes, self.conflict)
+        changes = replace(changes, ended=()) if ended else changes
+        found = with_changes(found, changes, self.conflict, self._reader.compare)
         if not (not_to_keep or found or ended):
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
@@ -237,45 +239,43 @@ class BundledExtractor:
 
         The third result holds the earlier statements that the message overrules or ends.
         """
-        near = [one.text for one in self._earlier(turn)[0]]
-        found = correction(turn.user.text, near) or new_amount(turn.user.text, near)
         likely = message.reading.puts_right >= COMPARED
         likely = likely and not is_in_a_role(message) and not any(map(message.flag, NOT_OWN))
-        if not found and not likely:
-            return [], None, EarlierChanges()
         earlier, again = self._earlier(turn, far=True)
-        if found and (candidates := self._with_correction(turn, earlier, found)):
-            return candidates, found, EarlierChanges()
-        if not likely:
-            return [], None, EarlierChanges()
-        texts = [one.text for one in earlier]
-        changes = find_earlier_changes(
-            message.covered, texts, again, self._reader.compare, self.conflict
-        )
-        learned = changes.corrected
-        if not learned or not (found := learned.correction):
-            return [], None, changes
-        ended = replace(changes, corrected=None)
-        if self._restates_new_value(message, learned):
-            return [], None, ended
-        candidates = self._with_correction(turn, earlier, found)
-        return (candidates, found, ended) if candidates else ([], None, changes)
+        changes = EarlierChanges()
+        if likely:
+            changes = find_earlier_changes(
+                message.covered,
+                [one.text for one in earlier],
+                again,
+                self._reader.compare,
+                self.conflict,
+                partial(similarities, embedder=self._embedder),
+            )
+        pair = changes.corrected
+        near = [one.text for one in earlier[: len(turn.before)]]
+        found = correction(turn.user.text, near) or new_amount(turn.user.text, near)
+        if pair and (not found or found.place != pair.place):
+            found = None if self._restates_new_value(message, pair) else changes.correction
+        candidates = self._with_correction(turn, earlier, found) if found else []
+        if candidates:
+            return candidates, found, EarlierChanges(ended=changes.ended if pair else ())
+        return [], None, changes
 
-    def _restates_new_value(self, message: HeardMessage, learned: CorrectedStatement) -> bool:
+    def _restates_new_value(self, message: HeardMessage, pair: ComparedPair) -> bool:
         """Return whether the correcting words contain a complete statement of the new value.
 
-        Such a statement is worth keeping and conflicts with the earlier statement, so no further
-        correction is needed.
+        Such a statement is worth keeping, conflicts with the earlier statement and shares a word
+        with it other than the wrong ones, so no further correction is needed.
         """
-        return any(
-            statement.share("keep", "yes") >= labels.KEEP
-            and learned.start <= statement.start < learned.end
-            and self.conflict(
-                learned.known.content, message.covered[statement.start : statement.end]
-            )
-            >= Thresholds.newer
+        end = pair.start + len(pair.part)
+        said = (
+            message.covered[statement.start : statement.end]
             for statement in message.reading.statements
+            if pair.start <= statement.start < end and statement.share("keep", "yes") >= labels.KEEP
         )
+        conflicts = (self.conflict(pair.known.content, one) for one in said if pair.keeps_word(one))
+        return any(share >= Thresholds.newer for share in conflicts)
 
     def _with_correction(
         self, turn: TurnText, earlier: Sequence[Utterance], found: Correction
@@ -306,7 +306,7 @@ class BundledExtractor:
 
         The second result is a function that returns the candidates of the message at an index.
         """
-        earlier = [*reversed(turn.before), *(reversed(turn.earlier) if far else ())]
+        earlier = [*reversed(turn.before), *(reversed(turn.older) if far else ())]
         return earlier, lambda place: self._candidates_of_earlier(
             earlier, place, earlier[place].text
         )

@@ -8,13 +8,8 @@ from datetime import date, datetime, time
 from enum import StrEnum
 from typing import Any, Protocol
 
-from foundation.text import segment
-
 PRECEDING = 3  # earlier user messages that are read as context
-CORRECTABLE = 8  # latest user messages that a message may correct, including the context
-# A message may also correct up to `CORRECTABLE` older messages that share a word with it, if they
-# are among this many latest user messages.
-FARTHEST = 30
+CORRECTABLE = 30  # earlier user messages that a message may correct, including the context
 DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 OWNER_UNSURE = "owner_unsure"  # the reason of a candidate that may be about somebody else
 
@@ -71,24 +66,9 @@ class TurnText:
 
     def following(self, own: Sequence[Utterance]) -> TurnText:
         """Return a copy with the user's earlier messages `own` (oldest first) as its context."""
-        return replace(self, before=tuple(own[-PRECEDING:]), older=tuple(own[-FARTHEST:-PRECEDING]))
-
-    @property
-    def earlier(self) -> Sequence[Utterance]:
-        """Return the messages in `older` that the user's message may correct, oldest first.
-
-        These are the latest messages in `older`, and the other messages in `older` that share a
-        word with the user's message. All texts are split into words, which takes time, so use this
-        property only if the message may be a correction.
-        """
-        latest = CORRECTABLE - PRECEDING
-        words = segment.content_terms(self.user.text)
-        named = [
-            message
-            for message in self.older[:-latest]
-            if not words.isdisjoint(segment.content_terms(message.text))
-        ]
-        return (*named[-CORRECTABLE:], *self.older[-latest:])
+        return replace(
+            self, before=tuple(own[-PRECEDING:]), older=tuple(own[-CORRECTABLE:-PRECEDING])
+        )
 
 
 @dataclass(frozen=True)

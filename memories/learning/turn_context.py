@@ -14,14 +14,14 @@ from conversations.models import Message, Role, Turn
 from foundation.database import statements
 from foundation.database.statements import Sql
 from memories.extraction import masking
-from memories.extraction.types import FARTHEST, PRECEDING, RolePlay, TurnText, Utterance
+from memories.extraction.types import CORRECTABLE, PRECEDING, RolePlay, TurnText, Utterance
 from memories.files.block_texts import words_for
 from memories.learning import learnability
 from memories.models import Project
 from ops.accounts import users
 from ops.models import User
 
-_BEFORE = 2 * FARTHEST  # earlier messages of both sides
+_BEFORE = 2 * CORRECTABLE  # earlier messages of both sides
 _ASKED = 12  # maximum number of messages that ask not to keep something
 _LONGEST_GAME = 80  # messages after which a role play without an end counts as over
 # Before a message number: the latest messages that aren't withheld, the user's latest messages that
@@ -207,7 +207,7 @@ def texts_in_order(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[Tu
         )
         answered = texts[-1].assistant.text if texts else ""
         text = TurnText(said, reply, before_assistant=answered, known_block=block)
-        text = text.following([one.user for one in texts[-FARTHEST:]])
+        text = text.following([one.user for one in texts[-CORRECTABLE:]])
         texts.append(role_play.in_context(text))
         role_play.note(said, turn.user_message.role_play)
     return texts

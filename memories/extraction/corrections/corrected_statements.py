@@ -7,30 +7,35 @@ match no pattern, such as "24 nov. fat thumbs" after a message that says "14 nov
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from operator import itemgetter
 
 from foundation.text import segment
 from foundation.text.shingles import has_han
 from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
+from memories.extraction.arbitration import pairs
 from memories.extraction.corrections.cancellations import ending
 from memories.extraction.corrections.corrected_messages import (
     Correction,
     correctable_messages,
     denies,
 )
-from memories.extraction.corrections.values import SORTS, only_value
+from memories.extraction.corrections.values import SORTS, only_value, with_new_value
 from memories.extraction.masking import COVER, SECRET
-from memories.extraction.types import Candidate
+from memories.extraction.requests.answer_wishes import TextEmbedder
+from memories.extraction.types import DOUBTFUL, Candidate
 from memories.reader.pair_layers import PairComparison
 
 COMPARED = 0.5  # a message is compared if it is a correction with at least this probability
+_MOST_MESSAGES = 12  # earlier messages whose statements may change
 _MOST_PAIRS = 16  # each takes about 15 ms
+_CLEARER = 0.05  # advantage of a statement if it is clear which of its words change
+_MARGIN = 0.1  # by which a change may be less probable than that of another statement
 SURE = 0.7  # minimum probability of a conflict at which an earlier statement is changed
 OF_VALUES = 0.76  # the minimum if a day, month or number is changed
 ALONE = 0.9  # the minimum if the replaced words aren't found
+UNNAMED = 0.95  # the minimum for any change if the message shares no word with the statement
 ENDED = 0.8  # minimum probability that an earlier statement, likely ended, no longer holds
 _MOST_ENDED = 3  # statements that one message ends
 _PART = 240  # characters of a message that are compared at once
@@ -45,43 +50,110 @@ _NUMERAL = re.compile(
     r"|hundred|thousand)\b"
 )
 _LIVES = re.compile(r"住|家在|\b(?:live[sd]?|living|home|reside)\b", re.IGNORECASE)
+_HAN_PAIR = re.compile("[\u4e00-\u9fff]{2}")
 _DAY_NUMERAL = re.compile("[一二三四五六日天]")
 _UNIT = re.compile(
     r"\s?([a-z]{1,20}|[年月日号號歲岁级級斤公克元块塊点點分天周个個口人次里米楼樓层層路期])"
 )
 _END = re.compile(r"[.!?。！？\n]\s*")
+# Returns the similarity of a text to each of the other texts.
+Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|$)")
 
 
-@dataclass(frozen=True)
-class CorrectedStatement:
-    """An earlier statement, `known`, that the words at `start:end` of a message correct.
+@dataclass(frozen=True, eq=False)
+class ComparedPair:
+    """An earlier statement, `known`, and the part of a message that was compared with it.
 
-    `correction` gives the earlier message with the right words. It is None if it is unclear which
-    words are wrong; in that case, the statements of the new message replace `known`.
+    `place` is the index of the earlier message, and `start` the position of the part.
     """
 
+    place: int
     known: Candidate
     start: int
-    end: int
-    correction: Correction | None
+    part: str
+    compared: PairComparison
 
+    @property
+    def change(self) -> float:
+        """Return the probability that the part corrects or ends the statement."""
+        return self.compared.replaces + self.compared.relations["ended"]
 
-@dataclass(frozen=True)
-class EndedStatement:
-    """An earlier statement that no longer holds, by the words at `start` of a message."""
+    @property
+    def replaces(self) -> bool:
+        """Return whether the part gives the statement a new value."""
+        share = self.compared.replaces
+        is_sure = share >= SURE or self.change >= ENDED
+        return is_sure and share >= self.compared.relations["ended"]
 
-    known: Candidate
-    start: int
-    words: str
+    @property
+    def ends(self) -> bool:
+        """Return whether the statement, which was sure, no longer holds according to the part."""
+        share = self.compared.relations["ended"]
+        is_sure = self.change >= ENDED and self.known.confidence > DOUBTFUL
+        return is_sure and share > self.compared.replaces and self.is_open
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the part contains neither secrets nor code."""
+        return COVER not in self.part and SECRET not in self.part
+
+    @property
+    def is_likely(self) -> bool:
+        """Return whether both texts share a content word, or the change is sure without one."""
+        return self.change >= UNNAMED or _share_word(self.part, self.known.content)
+
+    def includes(self, candidate: Candidate) -> bool:
+        """Return whether a candidate of the message is quoted from the part."""
+        return self.start <= candidate.quote_start < self.start + len(self.part)
+
+    def keeps_word(self, text: str) -> bool:
+        """Return whether a text and the statement share a word that isn't corrected."""
+        known = self.known.content
+        if self.compared.wrong:
+            first, last = self.compared.wrong
+            known = f"{known[:first]} {known[last:]}"
+        return _share_word(text, known)
+
+    def ending(self) -> Candidate:
+        """Return a candidate that ends the statement with the words of the part."""
+        start = self.start + len(self.part) - len(self.part.lstrip())
+        return ending(self.known, self.part.strip(), start)
 
 
 @dataclass(frozen=True)
 class EarlierChanges:
-    """The earlier statements that a message corrects or ends."""
+    """The earlier statements that a message corrects or ends.
 
-    corrected: CorrectedStatement | None = None
-    ended: tuple[EndedStatement, ...] = ()
+    `correction` gives the earlier message with the right words. It is None if it is unclear which
+    words are wrong; in that case, a statement of the new message replaces the corrected one.
+    """
+
+    corrected: ComparedPair | None = None
+    correction: Correction | None = None
+    ended: tuple[ComparedPair, ...] = ()
+
+
+def _share_word(text: str, other: str) -> bool:
+    """Return whether two texts share a content word or two Chinese characters in a row."""
+    if not segment.content_terms(text).isdisjoint(segment.content_terms(other)):
+        return True
+    both = ({one[at : at + 2] for at in range(len(one) - 1)} for one in (text, other))
+    return any(map(_HAN_PAIR.fullmatch, set.intersection(*both)))
+
+
+def similarities(
+    text: str, others: Sequence[str], *, embedder: TextEmbedder | None
+) -> Sequence[float]:
+    """Return the cosine similarity of a text to each of the others.
+
+    Without an embedder, return the number of content words that it shares with each.
+    """
+    if embedder is None or not others:
+        words = segment.content_terms(text)
+        return [len(words & segment.content_terms(other)) for other in others]
+    vectors = embedder.embed([text, *others])
+    return [float(share) for share in vectors[1:] @ vectors[0]]
 
 
 def find_earlier_changes(
@@ -90,6 +162,7 @@ def find_earlier_changes(
     again: Callable[[int], Sequence[Candidate]],
     compare: Callable[[str, str], PairComparison],
     conflict: Callable[[str, str], float],
+    similarity: Similarity,
 ) -> EarlierChanges:
     """Return the earlier statement that a message most probably corrects, and those that it ends.
 
@@ -99,99 +172,135 @@ def find_earlier_changes(
     messages, latest first. `again(place)` returns the candidates of an earlier message.
     `compare(statement, text)` returns how a text relates to a statement. A correction of words
     other than days, months and numbers is accepted only if the statement conflicts with its
-    corrected form.
+    corrected form. A part of the message changes only those statements that it changes most
+    probably, within `_MARGIN`.
     """
-    likeliest, best = SURE, None
-    ended: dict[str, tuple[float, EndedStatement]] = {}
-    for place, earlier, known, start, part in _pairs(covered, before, again):
-        compared = compare(known.content, part)
-        share, over = compared.replaces, compared.relations["ended"]
-        if over > share and share + over >= max(ENDED, ended.get(known.content, (0.0,))[0]):
-            words = part.strip()
-            if COVER not in words and SECRET not in words:
-                found_end = EndedStatement(known, start + part.index(words), words)
-                ended[known.content] = share + over, found_end
-        if share < likeliest:
-            continue
-        found = _corrected(place, earlier, known, compared, covered, start, conflict)
-        if found is not None or share >= max(ALONE, likeliest):
-            likeliest = share
-            best = CorrectedStatement(known, start, start + len(part), found)
-    surest = sorted(ended.values(), key=itemgetter(0), reverse=True)[:_MOST_ENDED]
-    return EarlierChanges(best, tuple(one for _, one in surest))
-
-
-def _pairs(
-    covered: str, before: Sequence[str], again: Callable[[int], Sequence[Candidate]]
-) -> Iterator[tuple[int, str, Candidate, int, str]]:
-    """Yield at most `_MOST_PAIRS` pairs of an earlier statement and a part of the message."""
-    parts = list(_parts(covered))
-    found = (
-        (place, earlier, known, start, part)
-        for place, earlier in _likeliest_first(covered, correctable_messages(before))
-        for known in again(place)
-        for start, part in parts
+    compared = [
+        ComparedPair(*pair, compare(pair[1].content, pair[3]))
+        for pair in _likeliest_pairs(covered, before, again, similarity)
+    ]
+    likely = [pair for pair in compared if pair.is_likely]
+    surest: dict[int, float] = {}
+    for pair in likely:
+        surest[pair.start] = max(pair.change, surest.get(pair.start, 0.0))
+    likely = [pair for pair in likely if pair.change >= surest[pair.start] - _MARGIN]
+    corrections = {
+        pair: _corrected(pair, before[pair.place], covered, conflict)
+        or _with_new_value(pair, before[pair.place])
+        for pair in likely
+        if pair.replaces
+    }
+    corrected = max(
+        corrections,
+        key=lambda pair: pair.change + _CLEARER * (corrections[pair] is not None),
+        default=None,
     )
-    return islice(found, _MOST_PAIRS)
+    ended = sorted(
+        (pair for pair in likely if pair.ends), key=lambda pair: pair.change, reverse=True
+    )
+    return EarlierChanges(
+        corrected,
+        corrections[corrected] if corrected else None,
+        tuple({pair.known.content: pair for pair in reversed(ended[:_MOST_ENDED])}.values()),
+    )
 
 
-def _likeliest_first(covered: str, before: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Move the earlier messages that share a content word with the new one to the front.
+def _likeliest_pairs(
+    covered: str,
+    before: Sequence[str],
+    again: Callable[[int], Sequence[Candidate]],
+    similarity: Similarity,
+) -> list[tuple[int, Candidate, int, str]]:
+    """Return the pairs to compare: place, earlier statement, start and text of a part.
 
-    Otherwise, their order (latest first) is kept.
+    They come from the `_MOST_MESSAGES` earlier messages that are most similar to the message. Of
+    their statements, the `_MOST_PAIRS` are taken that are most similar to a part of the message.
     """
-    words = segment.content_terms(covered)
-    return sorted(before, key=lambda one: words.isdisjoint(segment.content_terms(one[1])))
+    places = [place for place, _ in correctable_messages(before)]
+    near = similarity(covered, [before[place] for place in places])
+    order = sorted(zip(near, places, strict=True), key=lambda one: (-one[0], one[1]))
+    known = [(place, one) for _, place in order[:_MOST_MESSAGES] for one in again(place)]
+    found: list[tuple[float, int, Candidate, int, str]] = []
+    for start, part in islice(_parts(covered), _MOST_PAIRS):
+        near = similarity(part, [one.content for _, one in known])
+        found += [
+            (share, place, one, start, part)
+            for share, (place, one) in zip(near, known, strict=True)
+        ]
+    found.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [pair[1:] for pair in found[:_MOST_PAIRS]]
 
 
 def with_changes(
     candidates: Sequence[Candidate],
     changes: EarlierChanges,
     conflict: Callable[[str, str], float],
+    compare: Callable[[str, str], PairComparison],
 ) -> list[Candidate]:
     """Return the candidates so that they change the earlier statements.
 
     The candidates that are quoted from correcting words, conflict with the corrected statement and
-    have the same owner overrule it. An ended statement is overruled by a candidate of the ending
-    words; if there is none, a candidate is added that consists of the ended statement in brackets
-    and these words.
+    have the same owner overrule it. If none conflicts, the one that most probably states the new
+    value does. An ended statement is overruled by a candidate of the ending words. If no candidate
+    overrules a statement, one is added that consists of the statement in brackets and the words of
+    the message; the person must confirm it, unless the statement is ended.
     """
     found = list(candidates)
     if changes.corrected:
-        found = [
-            replace(one, corrects=True, overrules=changes.corrected.known.content)
-            if _overrules(one, changes.corrected, conflict)
-            else one
-            for one in found
-        ]
+        found = _with_corrected(found, changes.corrected, conflict, compare)
     for ended in changes.ended:
-        end, known = ended.start + len(ended.words), ended.known
+        known = ended.known
         if any(one.overrules == known.content for one in found):
             continue
         for place, one in enumerate(found):
-            if _may_overrule(one, known, ended.start, end):
+            if _may_overrule(one, ended):
                 found[place] = replace(one, corrects=True, overrules=known.content)
                 break
         else:
-            found.append(ending(known, ended.words, ended.start))
+            found.append(ended.ending())
     return found
 
 
-def _may_overrule(candidate: Candidate, known: Candidate, start: int, end: int) -> bool:
-    """Return whether a candidate is quoted from `start:end`, with the same owner as `known`."""
-    is_quoted = start <= candidate.quote_start < end
-    return is_quoted and not candidate.overrules and candidate.owner == known.owner
+def _with_corrected(
+    found: list[Candidate],
+    pair: ComparedPair,
+    conflict: Callable[[str, str], float],
+    compare: Callable[[str, str], PairComparison],
+) -> list[Candidate]:
+    known = pair.known.content
+    able = [
+        place
+        for place, one in enumerate(found)
+        if _may_overrule(one, pair) and not _denies_only_home(one.content, known)
+    ]
+    overruling = [place for place in able if conflict(known, found[place].content) >= _CONFLICT]
+    if not overruling:
+        shares = [(_new_value(found[place], pair, compare), place) for place in able]
+        overruling = [place for share, place in sorted(shares)[-1:] if share >= SURE]
+    for place in overruling:
+        found[place] = replace(found[place], corrects=True, overrules=known)
+    is_of_others = not able and any(map(pair.includes, found))
+    if overruling or is_of_others or pair.change < ALONE or not pair.is_open:
+        return found
+    asked = replace(pair.ending(), confidence=DOUBTFUL, reasons=pair.known.reasons)
+    return [*found, asked]
 
 
-def _overrules(
-    candidate: Candidate, found: CorrectedStatement, conflict: Callable[[str, str], float]
-) -> bool:
-    known = found.known.content
-    return (
-        _may_overrule(candidate, found.known, found.start, found.end)
-        and not _denies_only_home(candidate.content, known)
-        and conflict(known, candidate.content) >= _CONFLICT
-    )
+def _new_value(
+    candidate: Candidate, pair: ComparedPair, compare: Callable[[str, str], PairComparison]
+) -> float:
+    """Return the probability that a candidate states the new value of a corrected statement."""
+    if right := pair.compared.right:
+        start = candidate.quote_start - pair.start
+        if start <= right[0] < right[1] <= start + len(candidate.quote):
+            return pair.change
+    return compare(pair.known.content, candidate.content).replaces
+
+
+def _may_overrule(candidate: Candidate, pair: ComparedPair) -> bool:
+    """Return whether a candidate is quoted from the part, with the owner of the statement."""
+    is_quoted = pair.includes(candidate) and not candidate.overrules
+    return is_quoted and candidate.owner == pair.known.owner
 
 
 def _denies_only_home(text: str, known: str) -> bool:
@@ -204,18 +313,13 @@ def _denies_only_home(text: str, known: str) -> bool:
 
 
 def _corrected(
-    place: int,
-    earlier: str,
-    known: Candidate,
-    compared: PairComparison,
-    covered: str,
-    start: int,
-    conflict: Callable[[str, str], float],
+    pair: ComparedPair, earlier: str, covered: str, conflict: Callable[[str, str], float]
 ) -> Correction | None:
     """Return the correction of the earlier message, or None if it is unclear which words change.
 
     The span of the correction is the sentence of the new message that contains the right words.
     """
+    known, compared, start = pair.known, pair.compared, pair.start
     if compared.wrong is None or compared.right is None:
         return None
     wrong = known.content[slice(*_whole(known.content, compared.wrong))].strip()
@@ -224,6 +328,8 @@ def _corrected(
     wrong, right = _only_values(known.content, wrong, right)
     if wrong == right or len(right) > _LONGEST_VALUE:
         return None
+    if wrong.casefold() in pair.part.casefold() and not pairs.denies(pair.part):
+        return None  # the message is about these words: "Noodle is a corn snake"
     if not all(map(_says_something, (wrong, right))) or not _are_of_one_sort(wrong, right):
         return None
     if COVER in right or SECRET in right or known.quote.count(wrong) != 1:
@@ -236,12 +342,26 @@ def _corrected(
     begin = max((end.end() for end in _END.finditer(covered, 0, first)), default=0)
     stop = _END.search(covered, last)
     text = earlier[:at] + right + earlier[at + len(wrong) :]
-    found = Correction(place, text, begin, stop.start() if stop else len(covered))
+    found = Correction(pair.place, text, begin, stop.start() if stop else len(covered))
     is_value = any(_is_of(sort, right) for sort in SORTS) or _NUMERAL.search(right.casefold())
     if is_value:
         return found if compared.replaces >= OF_VALUES else None
     is_read = conflict(known.content, known.content.replace(wrong, right)) >= _READ
     return found if is_read else None
+
+
+def _with_new_value(pair: ComparedPair, earlier: str) -> Correction | None:
+    """Return the correction that gives the only value of the statement its new value, or None."""
+    known = pair.known
+    end = known.quote_start + len(known.quote)
+    if pair.compared.replaces < OF_VALUES or earlier[known.quote_start : end] != known.quote:
+        return None
+    for found in _SENTENCE.finditer(pair.part):
+        if found[0].strip() and (text := with_new_value(known.quote, found[0])):
+            begin, stop = (pair.start + at for at in found.span())
+            text = earlier[: known.quote_start] + text + earlier[end:]
+            return Correction(pair.place, text, begin, stop)
+    return None
 
 
 def _only_values(statement: str, wrong: str, right: str) -> tuple[str, str]:

@@ -31,6 +31,11 @@ _DATE = re.compile(
     rf"(?i)(?:{_ANY_VALUE})(?:\s?(?:(?:the|of|and|to) |[和跟到])?(?:{_ANY_VALUE})){{0,3}}"
     r"(?:\s\d{1,2}\b)?"
 )
+_ORDINAL = re.compile(
+    r"(?i)(?<=the )(?:twenty-|thirty-|twenty |thirty )?(?:first|second|third|fourth|fifth|sixth"
+    r"|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth"
+    r"|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)\b(?! (?:weeks?|times?|year|one)\b)"
+)
 _DIGITS = re.compile(r"\d+(?::\d\d)?")
 _MORE_OF_NUMBER = re.compile(r"\s(?:and|or|point)\b|\d|[一二三四五六七八九]")  # 8千5
 _ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
@@ -147,6 +152,35 @@ class Replacement(NamedTuple):
     end: int
     right: str
     length: int  # of the words, with a unit that follows them
+
+
+def with_new_value(text: str, said: str) -> str:
+    """Replace the values in a text by the other values of the same types in `said`.
+
+    Types are weekdays, months, days of the month, times, and numbers with the same unit. Return ""
+    if `said` has values of a type that isn't in the text, or if it is unclear which one is meant.
+    """
+    changed = text
+    for sort in (*SORTS, PATTERNS["day_of_month"], _ORDINAL, PATTERNS["clock"]):
+        old = {found[0] for found in sort.finditer(text)}
+        new = {found[0] for found in sort.finditer(said)} - old
+        if not new:
+            continue
+        if len(old) != 1 or len(new) != 1 or text.count(*old) != 1:
+            return ""
+        changed = changed.replace(*old, *new)
+    return _with_new_amount(text, said) if changed == text else changed
+
+
+def _with_new_amount(text: str, said: str) -> str:
+    amounts = [list(_AMOUNT.finditer(without_dates(one))) for one in (text, said)]
+    units = [[_unit(amount) for amount in found] for found in amounts]
+    for unit in set(units[0]) & set(units[1]):
+        if units[0].count(unit) == units[1].count(unit) == 1:
+            old, new = (found[at.index(unit)] for found, at in zip(amounts, units, strict=True))
+            start, end = old.span("number")
+            return text[:start] + new["number"] + text[end:] if unit else ""
+    return ""
 
 
 def with_same_date(text: str, date: str) -> str:

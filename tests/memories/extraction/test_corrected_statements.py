@@ -1,12 +1,16 @@
 """Messages that put an earlier statement right in words of their own."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.corrections import corrected_statements
 from memories.extraction.corrections.corrected_statements import EarlierChanges
+from memories.extraction.corrections.values import with_new_value
 from memories.extraction.masking import COVER, SECRET
-from memories.extraction.types import CORRECTABLE, FARTHEST, Candidate, TurnText
+from memories.extraction.types import CORRECTABLE, Candidate, TurnText
 from memories.reader.pair_layers import PairComparison
 from memories.reader.statements import PAIRS
 from tests.memories.extraction.bundled_reading import extract, spoken
@@ -74,17 +78,6 @@ def test_a_day_takes_the_place_of_the_only_day(known: str, wrong: str, meant: st
     assert (one.content, one.overrules) == (meant, known)
 
 
-def test_a_message_eight_messages_later_is_understood() -> None:
-    meant = BIRTHDAY.replace("14", "24")
-    reader = told(FINGERS, BIRTHDAY, compared(BIRTHDAY, FINGERS, "14", "24"))
-    reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
-    own = [spoken(text) for text in (BIRTHDAY, *"abcdefg")]
-    for later, found in ((own, 1), ([*own, spoken("h")], 0)):
-        turn = TurnText(spoken(FINGERS), spoken("I see.")).following(later)
-        assert len(turn.before) + len(turn.earlier) == CORRECTABLE
-        assert len(BundledExtractor(reader).extract(turn).candidates) == found
-
-
 @pytest.mark.parametrize(
     ("known", "said", "wrong", "right"),
     [
@@ -92,40 +85,41 @@ def test_a_message_eight_messages_later_is_understood() -> None:
         (WEEKLY, "快板挪四上头去了", "三", "四"),
     ],
 )
-def test_a_far_message_is_understood_if_both_share_a_word(
-    known: str, said: str, wrong: str, right: str
-) -> None:
+def test_a_far_message_is_understood(known: str, said: str, wrong: str, right: str) -> None:
     meant = known.replace(wrong, right)
     reader = told(said, known, compared(known, said, wrong, right))
     reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
-    others = [spoken(f"Number {number} is read") for number in range(FARTHEST)]
+    others = [spoken(f"Number {number} is read") for number in range(CORRECTABLE)]
     for later, found in ((others[1:], 1), (others, 0)):
         turn = TurnText(spoken(said), spoken("I see.")).following([spoken(known), *later])
+        assert len(turn.before) + len(turn.older) == CORRECTABLE
         assert len(BundledExtractor(reader).extract(turn).candidates) == found
 
 
-def test_of_far_messages_that_share_a_word_the_latest_are_compared() -> None:
-    far = [spoken(f"bday number {number}") for number in range(FARTHEST - CORRECTABLE)]
-    turn = TurnText(spoken("bday 24"), spoken("I see."))
-    following = turn.following([*far, *[spoken("ok")] * CORRECTABLE])
-    assert [*following.earlier][:CORRECTABLE] == far[-CORRECTABLE:]
-    assert len(following.before) + len(following.earlier) == 2 * CORRECTABLE
-
-
-def test_messages_that_share_a_word_are_compared_first() -> None:
+def test_the_messages_that_share_most_words_are_compared() -> None:
     said = "sonny turns on the 24, fat thumbs"
-    before = [f"Number {number} is read" for number in range(20)]
-    before[10] = BIRTHDAY
+    before = ["Nothing is read"] * 30
+    before[20] = BIRTHDAY
     read: list[int] = []
 
     def again(place: int) -> list[Candidate]:
         read.append(place)
         return [Candidate("fact", before[place], 0.5, 0.9, before[place])]
 
-    corrected_statements.find_earlier_changes(
-        said, before, again, lambda known, text: compared(known, text, share=0.1), lambda *_: 1.0
+    changes(said, before, again, lambda known, text: compared(known, text, share=0.1))
+    assert read == [20, *range(11)]
+
+
+def changes(
+    said: str,
+    before: list[str],
+    again: Callable[[int], list[Candidate]],
+    compare: Callable[[str, str], PairComparison],
+) -> EarlierChanges:
+    by_words = partial(corrected_statements.similarities, embedder=None)
+    return corrected_statements.find_earlier_changes(
+        said, before, again, compare, lambda *_: 1.0, by_words
     )
-    assert read[:3] == [10, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +129,7 @@ def test_messages_that_share_a_word_are_compared_first() -> None:
         (compared(BIRTHDAY, FINGERS, "14", "24"), 0.1, ()),
         (compared(BIRTHDAY, FINGERS, "14", "24"), 0.9, ("role",)),
         (compared(BIRTHDAY, FINGERS, "14", "24"), 0.9, ("pasted",)),
-        (compared(BIRTHDAY, FINGERS), 0.9, ()),
+        (compared(BIRTHDAY, FINGERS, share=0.89), 0.9, ()),
     ],
 )
 def test_nothing_changes_without_a_sure_correction_of_ones_own(
@@ -171,12 +165,7 @@ def test_long_messages_are_compared_in_parts_and_not_without_end() -> None:
         return compared(known, text, share=0.1)
 
     known = Candidate("fact", BIRTHDAY, 0.5, 0.9, BIRTHDAY)
-    assert (
-        corrected_statements.find_earlier_changes(
-            said, [BIRTHDAY], lambda place: [known], compare, lambda *_: 1.0
-        )
-        == EarlierChanges()
-    )
+    assert changes(said, [BIRTHDAY], lambda place: [known], compare) == EarlierChanges()
     assert 1 < len(asked) <= 16 and max(map(len, asked)) < 400
 
 
@@ -201,17 +190,75 @@ def test_another_sort_of_words_is_no_correction(
 
 
 def test_words_take_the_place_of_others_only_if_both_readings_conflict() -> None:
-    known, said, meant = (
-        "my sister lives in Trelew",
-        "the town is Gaiman",
-        "my sister lives in Gaiman",
-    )
+    known, said, meant = "Ana lives in Trelew", "Ana's town is Gaiman", "Ana lives in Gaiman"
     for conflict, found in ((0.5, [meant]), (0.1, [])):
         reader = told(said, known, compared(known, said, "Trelew", "Gaiman", share=0.75))
         reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
         reader.conflict = conflict
         heard = extract(said, before=(known,), told=reader).candidates
         assert [one.content for one in heard] == found
+
+
+def test_without_a_word_in_common_a_change_must_be_sure() -> None:
+    known, said = "my sister lives in Trelew", "the town is Gaiman"
+    reader = told(said, known, compared(known, said, "Trelew", "Gaiman", share=0.94))
+    meant = "my sister lives in Gaiman"
+    reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
+    assert not extract(said, before=(known,), told=reader).candidates
+
+
+def test_a_sure_change_without_a_statement_waits_for_review() -> None:
+    reader = told(FINGERS, BIRTHDAY, compared(BIRTHDAY, FINGERS, share=0.96))
+    (one,) = extract(FINGERS, before=(BIRTHDAY,), told=reader).candidates
+    assert (one.content, one.overrules) == (f"[{BIRTHDAY}] {FINGERS}", BIRTHDAY)
+    assert one.confidence < 0.5 and "ends" not in one.reasons
+
+
+def test_a_statement_that_names_no_value_takes_the_place_of_what_it_changes() -> None:
+    known, said = "my brother Finbarr is on dialysis", "Finbarr got the call, has a new kidney"
+    reader = told(said, known, compared(known, said))
+    reader.hears(said, statement(said, "has a new kidney"), puts_right=0.9)
+    reader.conflict = 0.1
+    reader.compared[known, "has a new kidney"] = compared(known, said, share=0.8)
+    (one,) = extract(said, before=(known,), told=reader).candidates
+    assert (one.content, one.overrules) == ("has a new kidney", known)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("noodle is actually a corn snake", ""), ("the corn snake", "my snake is called corn snake")],
+)
+def test_the_subject_of_a_message_is_not_what_it_corrects(said: str, meant: str) -> None:
+    known, wrongly = "my snake is called noodle", "my snake is called corn snake"
+    reader = told(said, known, compared(known, said, "noodle", "corn snake", share=0.85))
+    reader.hears(wrongly, statement(wrongly, wrongly))
+    found = extract(said, before=(known,), told=reader).candidates
+    assert "".join(one.content for one in found) == meant
+
+
+def test_of_several_statements_that_which_changes_most_probably_changes() -> None:
+    said = "the pizza work is over"
+    known = [Candidate("fact", f"pizza {word}", 0.5, 0.9, word) for word in ("work", "eater")]
+    shares = {"pizza work": 0.97, "pizza eater": 0.85}
+    found = changes(said, ["pizza"], lambda _: known, lambda text, _: ends(shares[text]))
+    assert [pair.known.content for pair in found.ended] == ["pizza work"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "meant"),
+    [
+        ("we're going in May with the parish", "it's June", "we're going in June with the parish"),
+        ("she lands on the eighteenth of December", "it's the twenty-second she lands now",
+         "she lands on the twenty-second of December"),
+        ("I submit on the thirtieth of September", "I hand in on the fifteenth of January now",
+         "I submit on the fifteenth of January"),
+        ("店开了11年", "是13年", "店开了13年"),
+        ("bingo on Wednesdays", "it's in May", ""),
+        ("I leave on Monday or Friday", "it's Sunday", ""),
+    ],
+)  # fmt: skip
+def test_values_take_the_place_of_those_of_their_type(text: str, said: str, meant: str) -> None:
+    assert with_new_value(text, said) == meant
 
 
 OPERATION, DIED = "my old dog Trixie is nine", "so quiet with no claws on the lino"
@@ -242,19 +289,15 @@ def test_nothing_ends_without_a_sure_end_of_ones_own(share: float, flags: tuple[
 
 def test_a_message_ends_at_most_three_statements() -> None:
     known = [Candidate("fact", f"Fact {number}", 0.5, 0.9, "Fact") for number in range(9)]
-    found = corrected_statements.find_earlier_changes(
-        "we called it off", ["Facts"], lambda place: known, lambda *_: ends(), lambda *_: 1.0
-    )
-    assert found.corrected is None and [one.known for one in found.ended] == known[:3]
+    found = changes("we called it off", ["Facts"], lambda place: known, lambda *_: ends(0.96))
+    assert found.corrected is None and len(found.ended) == 3
 
 
 @pytest.mark.parametrize("covered", [COVER, SECRET])
 def test_words_with_covered_parts_end_nothing(covered: str) -> None:
     known = Candidate("fact", OPERATION, 0.5, 0.9, OPERATION)
-    found = corrected_statements.find_earlier_changes(
-        f"{DIED} {covered * 9}", [OPERATION], lambda _: [known], lambda *_: ends(), lambda *_: 1.0
-    )
-    assert not found.ended
+    said = f"{DIED} {covered * 9}"
+    assert not changes(said, [OPERATION], lambda _: [known], lambda *_: ends()).ended
 
 
 def test_the_ending_words_are_quoted_where_they_stand() -> None:
