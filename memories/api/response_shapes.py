@@ -102,9 +102,8 @@ class Memory(Shape):
     removal_asked_at = serializers.DateTimeField(
         required=False,
         help_text=(
-            "Since when the memory waits for the decision whether to delete it, because it was "
-            "removed from a memory file, or because it may have ended with the memory in "
-            "`conflicts_with`."
+            "Since when the memory waits for the decision whether to delete it: it was removed "
+            "from a memory file, or it may have ended, according to `conflicts_with`."
         ),
     )
 
@@ -314,7 +313,7 @@ class FileVersion(Shape):
     version = serializers.IntegerField(source="number")
     bytes = serializers.IntegerField()
     actor = serializers.CharField(
-        help_text="page, api, mcp, tool, disk, or system (rendered again)."
+        help_text="Who wrote it: page, api, mcp, tool, disk, or system (rendered from memories)."
     )
     content = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -355,7 +354,7 @@ class Flushed(Shape):
 
 
 class ToolAnswer(Shape):
-    content = serializers.CharField(help_text="The exact text for the model.")
+    content = serializers.CharField(help_text="The text to pass on to the model unchanged.")
 
 
 class AgentHit(Shape):
@@ -387,7 +386,7 @@ class Ingested(Shape):
     verdict = serializers.CharField()
     superseded = serializers.ListField(child=serializers.CharField())
     memory_status = serializers.CharField(
-        source="memory.status", help_text="“candidate” waits for the person's review."
+        source="memory.status", help_text="A `candidate` waits for the person's review."
     )
     redacted = serializers.BooleanField(required=False)
 

@@ -140,11 +140,11 @@ class _EachMemory(serializers.ListField):
     """
 
     def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
-        return [self._validated(one) for one in data]
+        return [self._validated(item) for item in data]
 
-    def _validated(self, one: Any) -> Any:
+    def _validated(self, item: Any) -> Any:
         try:
-            return self.child.run_validation(one)
+            return self.child.run_validation(item)
         except serializers.ValidationError as error:
             return error
 
@@ -246,15 +246,17 @@ class ToolCommand(Personal):
         max_length=2,
         help_text="view: the first and the last line; -1 is the end.",
     )
-    file_text = Text(required=False, allow_blank=True, help_text="create")
+    file_text = Text(required=False, allow_blank=True, help_text="create: the content of the file.")
     old_str = Text(required=False, help_text="str_replace: must occur exactly once in the file.")
-    new_str = Text(required=False, allow_blank=True, help_text="str_replace")
+    new_str = Text(required=False, allow_blank=True, help_text="str_replace: the new text.")
     insert_line = StrictInteger(
         required=False, help_text="insert: after this line; 0 is the beginning."
     )
-    insert_text = Text(required=False, allow_blank=True, help_text="insert")
-    old_path = MemoryPath(required=False, max_length=1_000, help_text="rename")
-    new_path = MemoryPath(required=False, max_length=1_000, help_text="rename")
+    insert_text = Text(required=False, allow_blank=True, help_text="insert: the text to insert.")
+    old_path = MemoryPath(
+        required=False, max_length=1_000, help_text="rename: the path of the file or folder."
+    )
+    new_path = MemoryPath(required=False, max_length=1_000, help_text="rename: the new path.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         needed = _TOOL_ARGUMENTS[attrs["command"]]
@@ -273,7 +275,7 @@ class FlushMessage(serializers.Serializer[Any]):
     created_at = Moment(
         required=False,
         allow_null=True,
-        help_text="The time of the message. Default: before all forgotten data.",
+        help_text="The time of the message. Without a time, nothing forgotten is learned from it.",
     )
 
 
@@ -297,7 +299,7 @@ class FlushInput(Personal):
         required=False,
         allow_null=True,
         max_length=400,
-        help_text="The messages to be dropped. Default: all turns since the last flush.",
+        help_text="The messages about to be dropped. Default: all turns since the last flush.",
     )
     stage = OneOf(
         choices=("candidates", "commit"),
@@ -314,7 +316,7 @@ class FlushInput(Personal):
     )
     only_if_due = Flag(
         required=False,
-        help_text="Do nothing below MEMCENTER_FLUSH_TOKENS tokens of new messages.",
+        help_text="Do nothing if the new messages have fewer than MEMCENTER_FLUSH_TOKENS tokens.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import Scope, User
 
-_GIVEN = (
+_OPTIONAL_FIELDS = (
     "tags",
     "importance",
     "confidence",
@@ -51,10 +51,10 @@ _GIVEN = (
 
 
 def _prepared(data: Mapping[str, Any]) -> Prepared:
-    given = {name: data[name] for name in _GIVEN if name in data}
-    told = MemoryInput(content=data["content"], **given)
-    told = project_documents.add_default_project(told, field="project_key")
-    return direct_writes.prepare(told, origin=Origin.API)
+    optional = {name: data[name] for name in _OPTIONAL_FIELDS if name in data}
+    memory_input = MemoryInput(content=data["content"], **optional)
+    memory_input = project_documents.add_default_project(memory_input, field="project_key")
+    return direct_writes.prepare(memory_input, origin=Origin.API)
 
 
 def _prepare_each(call: Call) -> list[Prepared | Exception]:
@@ -140,7 +140,7 @@ def _result(prepared: Prepared | Exception, *, user: User) -> dict[str, Any]:
         return {"status": "refused", "error": error_of(prepared)}
     try:
         written = direct_writes.remember(prepared, user=user)
-    except Invalid as error:  # its project is invalid; nothing was written
+    except Invalid as error:  # the project is invalid; nothing was written
         return {"status": "refused", "error": error_of(error)}
     return {"status": written.result, "memory": _written(written, user=user)}
 

@@ -63,11 +63,11 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_tell(request: HttpRequest) -> HttpResponse:
-    """Show what the typed sentence would change in the memories, before anything is changed.
+    """Preview how the typed sentence would change the memories; nothing is changed yet.
 
     Memories that share words with the sentence are listed too, with links to edit or forget each
-    memory. If the sentence asks to forget something, the memories that it may mean are listed
-    instead.
+    memory. If the sentence asks to forget something, the memories that the request may mean are
+    listed instead.
     """
     return _preview(request)
 
@@ -76,13 +76,13 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
     form, about = TellForm(request.POST), request.POST.get("about", "")
     if not form.is_valid():
         return _show(request, {"form": form, "about": about})
-    said = form.cleaned_data["said"]
-    asked = spoken_requests.asked_in(said)
-    only_forgets = spoken_requests.says_nothing_else(said, asked)
+    sentence = form.cleaned_data["said"]
+    forget_requests = spoken_requests.asked_in(sentence)
+    only_forgets = spoken_requests.says_nothing_else(sentence, forget_requests)
     changes: list[change_previews.PreviewedChange] = []
     try:
         if not only_forgets:
-            changes = change_previews.preview_changes(said, user=person(request), about=about)
+            changes = change_previews.preview_changes(sentence, user=person(request), about=about)
     except ApplicationError as error:
         form.refuse(error)
     except ProviderError:
@@ -95,20 +95,20 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
         "changes": changes,
         "only_forgets": only_forgets,
         "may_keep": any(one.verdict != Verdict.SKIP for one in changes),
-        "asks_to_forget": bool(asked),
+        "asks_to_forget": bool(forget_requests),
         "is_told": True,
         "is_nothing_selected": is_nothing_selected,
     }
-    return _show(request, context, asked=asked)
+    return _show(request, context, forget_requests=forget_requests)
 
 
 @require_POST
 @personal_page
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
-    """Apply the changes that were shown and that the user has confirmed.
+    """Apply the previewed changes that the user has selected.
 
-    If the user chose to keep the sentence exactly as typed (`exact`), ignore all other changes. If
-    no change is selected, show the preview again.
+    If the user selected to keep the sentence exactly as typed (`exact`), ignore all other changes.
+    If no change is selected, show the preview again.
     """
     chosen = request.POST.getlist("exact") or request.POST.getlist("keep")
     if not chosen and request.POST.get("said"):
@@ -122,15 +122,15 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     except ProviderError:
         messages.error(request, _NOT_READ)
         return redirect_after_form(request, reverse("memory_home"))
-    if waits := next((one for one in kept if one.status == MemoryStatus.CANDIDATE), None):
+    if waiting := next((one for one in kept if one.status == MemoryStatus.CANDIDATE), None):
         words = _("I’m not sure about this. Please decide.")
         with own_transaction(request):
-            if known := waits.contested:
+            if known := waiting.contested:
                 text = Truncator(additions_in_words(known.content)).chars(_QUOTED)
                 words = _("This may contradict “%(text)s”. Please decide.") % {"text": text}
         messages.warning(request, words)
         return redirect_after_form(
-            request, f"{reverse('memory_review')}?candidate={waits.public_id}"
+            request, f"{reverse('memory_review')}?candidate={waiting.public_id}"
         )
     if kept:
         messages.success(request, _("Remembered."))
@@ -141,7 +141,10 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
 
 
 def _show(
-    request: HttpRequest, context: dict[str, Any], *, asked: Sequence[EmbeddedRequest] = ()
+    request: HttpRequest,
+    context: dict[str, Any],
+    *,
+    forget_requests: Sequence[EmbeddedRequest] = (),
 ) -> HttpResponse:
     part = "#tell" if target(request) == "tell" else ""
     form, about, user = context["form"], context["about"], person(request)
@@ -156,8 +159,8 @@ def _show(
                 "most_shown": MOST,
                 "leaves_projects_out": of_projects.exists(),
             }
-        if asked:
-            found = spoken_requests.find(asked, user=user)
+        if forget_requests:
+            found = spoken_requests.find(forget_requests, user=user)
             memories = list(found.memories)
             likely = [one for one in memories if one.pk in found.likely]
             page["meant"] = likely or memories[:_NEAREST]

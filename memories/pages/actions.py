@@ -1,7 +1,7 @@
-"""Views that act on memories: pin, disable, delete and undo, and "Forget now".
+"""Views that pin, disable, delete, restore, rate or forget memories, and undo bulk actions.
 
-Each view redirects to the page where the action was chosen. "Forget now" first lists what is erased
-and what is kept.
+Each view redirects to the page where the action was chosen. The views that forget first list what
+is erased and what is kept.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from ops.pages.base import (
 from ops.pages.operation_rows import forgotten_words
 
 _KEPT_UNDOS = 5
-# What each rating changes, as the page says it.
+# For each rating: the message that is shown after it.
 _RATED = {
     Rating.POSITIVE: gettext_lazy("Thanks. I’ll rely on it more."),
     Rating.NEGATIVE: gettext_lazy("Thanks. I’ll rely on it less. You can also correct it."),
@@ -60,8 +60,8 @@ _RATED = {
     ),
     "": gettext_lazy("Your rating was removed."),
 }
-# For each bulk action: the action that undoes it, and a filter for the memories that it changes.
-# An undo changes only these memories.
+# For each bulk action: the reverse action, and a filter for the memories that the bulk action will
+# change. An undo applies the reverse action only to these memories.
 _UNDONE_BY = {
     "recycle": ("restore", Q(deleted_at=None)),
     "disable": ("enable", Q(status=MemoryStatus.ACTIVE)),
@@ -89,8 +89,8 @@ ACTIONS: dict[str, tuple[Callable[..., Memory], Any, str]] = {
 @require_POST
 @personal_page
 def memory_act(request: HttpRequest, memory_id: str, action: str) -> HttpResponse:
-    service, said, undo = ACTIONS[action]
-    return _do(request, memory_id, service, said=str(said), undo=undo)
+    service, words, undo = ACTIONS[action]
+    return _do(request, memory_id, service, words=str(words), undo=undo)
 
 
 @require_POST
@@ -104,7 +104,7 @@ def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
     if rating not in _RATED:
         return HttpResponse(_("This rating doesn’t exist."), status=422)
     service = partial(curation.rate_memory, rating=rating or None)
-    return _do(request, memory_id, service, said=str(_RATED[rating]))
+    return _do(request, memory_id, service, words=str(_RATED[rating]))
 
 
 def _do(
@@ -112,7 +112,7 @@ def _do(
     memory_id: str,
     service: Callable[..., Memory],
     *,
-    said: str,
+    words: str,
     undo: str = "",
 ) -> HttpResponse:
     listed = current_address(request) if is_htmx(request) else reverse("memory_list")
@@ -130,8 +130,8 @@ def _do(
         return _answer(request, memory_id, back=back)
     # A redirect stores the message in a cookie, which must not contain the text of a memory.
     if undo and (is_row(request) or is_in_place(request)):
-        said = name_memory(said, memory)
-    messages.success(request, said, extra_tags=action_url(memory, undo, back=back) if undo else "")
+        words = name_memory(words, memory)
+    messages.success(request, words, extra_tags=action_url(memory, undo, back=back) if undo else "")
     return _answer(request, memory_id, back=back)
 
 
@@ -167,17 +167,17 @@ def memory_bulk(request: HttpRequest) -> HttpResponse:
     if not ids:
         messages.info(request, _("Nothing was selected."))
         return _answer_all(request, [], back=back)
-    undoing, changed = _UNDONE_BY.get(action, ("", Q()))
+    reverse_action, to_change = _UNDONE_BY.get(action, ("", Q()))
     try:
         with own_transaction(request):
-            rows = Memory.visible.filter(changed, user=person(request), public_id__in=ids)
-            undone = list(rows.values_list("public_id", flat=True)) if undoing else []
+            rows = Memory.visible.filter(to_change, user=person(request), public_id__in=ids)
+            changing = list(rows.values_list("public_id", flat=True)) if reverse_action else []
             done = _bulk(request, ids, action=action, tag=request.POST.get("tag", ""))
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return _answer_all(request, [], back=back)
-    undo = remember_undo(request, undoing, undone, back=back) if undone else ""
-    messages.success(request, _said(action, len(done)), extra_tags=undo)
+    undo = remember_undo(request, reverse_action, changing, back=back) if changing else ""
+    messages.success(request, _bulk_message(action, len(done)), extra_tags=undo)
     if gone := len(set(ids)) - len(done):
         words = ngettext(
             "%(count)d was changed meanwhile: it is in the recycle bin or no longer exists.",
@@ -200,7 +200,7 @@ def memory_undo(request: HttpRequest, token: str) -> HttpResponse:
         return _answer_all(request, [], back=back)
     with own_transaction(request):
         done = _bulk(request, ids, action=action)
-    messages.success(request, _said(action, len(done)))
+    messages.success(request, _bulk_message(action, len(done)))
     return _answer_all(request, ids, back=back)
 
 
@@ -217,9 +217,9 @@ def remember_undo(
     back: str = "",
     view: str = "memory_undo",
 ) -> str:
-    """Store an undo in the session, and return the URL of the view that performs it.
+    """Store an undo in the session, and return the URL of `view`, which performs the undo.
 
-    `view` reads `action` and `ids` from the session, because there can be too many ids for a URL.
+    The view reads `action` and `ids` from the session, because there can be too many ids for a URL.
     The session keeps only the latest `_KEPT_UNDOS` undos.
     """
     token = secrets.token_urlsafe(8)
@@ -228,7 +228,7 @@ def remember_undo(
     return reverse(view, args=[token], query={"next": back} if back else None)
 
 
-def _said(action: str, count: int) -> str:
+def _bulk_message(action: str, count: int) -> str:
     words = {
         "enable": ngettext("%(count)d in use again.", "%(count)d in use again.", count),
         "disable": ngettext("%(count)d disabled.", "%(count)d disabled.", count),
@@ -244,7 +244,7 @@ def _said(action: str, count: int) -> str:
     return words[action] % {"count": count}
 
 
-_SHOWN = 80
+_SHOWN = 80  # characters of a memory
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -254,21 +254,21 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
         memory = selectors.memory_of(person(request), memory_id)
         sources = selectors.sources_of(memory)
         turns = list({one.turn_id: one.turn for one in sources if one.turn}.values())
-        told = [turn.user_message for turn in turns]
+        messages_of_turns = [turn.user_message for turn in turns]
         repeated = memory_forgets.repeating_messages(
-            memory.user, [memory.pk], told=[one.pk for one in told]
+            memory.user, [memory.pk], told=[one.pk for one in messages_of_turns]
         )
-        told += repeated
+        source_messages = [*messages_of_turns, *repeated]
         if request.method != "POST":
-            context = _forget_context(request, memory, turns, repeated, told=told)
+            context = _forget_context(request, memory, turns, repeated)
             return _ask_to_forget(request, **context)
-        if told and request.POST.get("turns"):
-            told_ids = [one.public_id for one in told]
+        if source_messages and request.POST.get("turns"):
+            message_ids = [one.public_id for one in source_messages]
             operation = message_forgets.forget_chosen(
-                user=memory.user, memory_ids=[memory.public_id], message_ids=told_ids
+                user=memory.user, memory_ids=[memory.public_id], message_ids=message_ids
             )
         else:
-            chosen = message_forgets.BY_PERSON if told else ""
+            chosen = message_forgets.BY_PERSON if source_messages else ""
             operation = memory_forgets.forget_memory(user=memory.user, memory=memory, chosen=chosen)
     messages.success(request, forgotten_words(operation))
     return redirect_after_form(request, next_address(request, default=reverse("memory_list")))
@@ -334,12 +334,7 @@ def _ask_to_forget(request: HttpRequest, **given: Any) -> HttpResponse:
 
 
 def _forget_context(
-    request: HttpRequest,
-    memory: Memory,
-    turns: Sequence[Turn],
-    repeated: Sequence[Message],
-    *,
-    told: Sequence[Message],
+    request: HttpRequest, memory: Memory, turns: Sequence[Turn], repeated: Sequence[Message]
 ) -> dict[str, Any]:
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
@@ -364,7 +359,7 @@ def _forget_context(
         "title": _("Forget this now?"),
         "goes": goes,
         "stays": [*_remaining(turns), *_repeating(len(repeated))],
-        "choices": _choices(memory, told, count=len(turns) + len(repeated)),
+        "choices": _choices(memory, [*(turn.user_message for turn in turns), *repeated]),
         "cancel_href": back if back != reverse("memory_list") else page,
         # The page of a forgotten memory would be a 404.
         "hidden": [{"name": "next", "value": reverse("memory_list") if back == page else back}],
@@ -398,13 +393,14 @@ def _repeating(count: int) -> list[str]:
     return [words % {"n": count}]
 
 
-def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dict[str, Any]]:
+def _choices(memory: Memory, source_messages: Sequence[Message]) -> list[dict[str, Any]]:
+    count = len(source_messages)
     if not count:
         return []
     also = message_forgets.also_forgotten(
         memory.user,
         memory_ids=[memory.public_id],
-        message_ids=[one.public_id for one in told],
+        message_ids=[one.public_id for one in source_messages],
     )
     named = [shorten(additions_in_words(one.content), _SHOWN) for one in also]
     label = ngettext("Also delete this exchange", "Also delete these %(n)d exchanges", count)

@@ -29,7 +29,7 @@ from memories.selectors import in_use
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
-_WIDE, _HIGH = 600, 160
+_WIDTH, _HEIGHT = 600, 160  # pixels
 
 
 @require_safe
@@ -62,7 +62,7 @@ def _curve(name: str, growth: Growth) -> dict[str, Any]:
         "title": titles[name],
         "said": _growth_in_words(shown[0], shown[-1], _number(most)),
         "line": " ".join(points),
-        "area": " ".join([f"0,{_HIGH}", *points, f"{_WIDE},{_HIGH}"]),
+        "area": " ".join([f"0,{_HEIGHT}", *points, f"{_WIDTH},{_HEIGHT}"]),
         "first": shown[0],
         "last": shown[-1],
         "most": _number(most),
@@ -80,9 +80,9 @@ def _growth_in_words(first: str, last: str, most: str) -> str:
 
 def _points(totals: Sequence[int], *, most: int) -> list[str]:
     values = totals if len(totals) > 1 else [totals[0], totals[0]]
-    step = _WIDE / (len(values) - 1)
-    high = _HIGH - 4  # keeps the stroke inside
-    return [f"{n * step:.1f},{_HIGH - high * value / most:.1f}" for n, value in enumerate(values)]
+    step = _WIDTH / (len(values) - 1)
+    high = _HEIGHT - 4  # leaves room for the width of the line
+    return [f"{n * step:.1f},{_HEIGHT - high * value / most:.1f}" for n, value in enumerate(values)]
 
 
 def _topics(topics: dict[str, int]) -> dict[str, Any]:
@@ -143,14 +143,14 @@ def _latency(found: Latency) -> dict[str, Any]:
         _("over %(end)s ms") % {"end": ends[-1]},
     ]
     bars = [_Bar(*one) for one in zip(labels, found.counts, strict=True) if found.total]
-    told = {"n": _number(found.total), "p50": _ms(found.p50), "p99": _ms(found.p99)}
+    numbers = {"n": _number(found.total), "p50": _ms(found.p50), "p99": _ms(found.p99)}
     words = ngettext(
         "The last recall took %(p50)s ms.",
         "Half of the last %(n)s recalls took less than %(p50)s ms, and 99%% took less than"
         " %(p99)s ms.",
         found.total,
     )
-    said = words % told if found.total else _("Nothing has been recalled yet.")
+    said = words % numbers if found.total else _("Nothing has been recalled yet.")
     return _bars("speed", _("Recall time"), said, (_("Time"), _("Recalls")), bars)
 
 
@@ -215,7 +215,7 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Growth:
-    """The growth of a count: its total at the end of each of `days` (at most `POINTS` days)."""
+    """The growth of a count: `totals` are its values at the end of `days` (at most `POINTS`)."""
 
     days: Sequence[date]
     totals: Sequence[int]
@@ -236,7 +236,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Uses:
-    """The number of memories in use, how many were ever used in a prompt, and the most used."""
+    """The number of memories in use, the number ever used in a prompt, and the most used ones."""
 
     memories: int
     used: int
@@ -273,10 +273,10 @@ def uses_of(user: User) -> Uses:
 
 
 def growth_of(user: User) -> dict[str, Growth]:
-    """Return the growth of the numbers of memories in use and of messages.
+    """Return the growth of "memories" (those in use today) and of "messages".
 
     A memory counts from the day of its oldest source message, or from the day of its creation if it
-    has none.
+    has no source message.
     """
     zone = timezone.get_current_timezone_name()
     said = (
@@ -328,8 +328,8 @@ def storage_of(user: User) -> dict[str, int]:
         )
         for _name, tables in _STORED
     ]
-    asked = [user.pk for _name, tables in _STORED for _table in tables]
-    found = statements.rows(f"SELECT {', '.join(parts)}", asked)[0]
+    values = [user.pk for _name, tables in _STORED for _table in tables]
+    found = statements.rows(f"SELECT {', '.join(parts)}", values)[0]
     return {name: int(size) for (name, _tables), size in zip(_STORED, found, strict=True)}
 
 

@@ -99,7 +99,7 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
         if key not in seen:
             seen.add(key)
             reasons.append(_reason(source, noted.get(source.reference)))
-    # Keys aren't in order of time: a merged text's own source precedes copies of earlier sources.
+    # Don't sort by primary key: a merge stores its own source before the copies of earlier sources.
     return sorted(reasons, key=lambda one: one.at, reverse=True)
 
 
@@ -199,14 +199,13 @@ def review_reason(
     """Return sentences that explain why a memory awaits the user's review.
 
     `known` is the memory that `memory` contradicts, or None. If `known` is given, the sentences
-    include the reasons of `verdict`; a verdict about another memory is ignored, because the user
-    doesn't see that memory. Reasons to think that the statement was misunderstood are always
-    included.
+    include the reasons of `verdict`; a verdict about another memory is ignored, because the page
+    doesn't show that memory. Reasons for a possible misunderstanding are always included.
     """
-    is_told = verdict is not None and (
+    concerns_known = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
     )
-    reasons = verdict.reasons if verdict and is_told else ["contradicts"] if known else []
+    reasons = verdict.reasons if verdict and concerns_known else ["contradicts"] if known else []
     codes = version.reason.split(", ") if version else []
     found = reason_words.in_words(reasons) if known else []
     found += reason_words.doubts_in_words([*reasons, *codes])

@@ -1,4 +1,4 @@
-"""Views to add or edit a memory, as a page or an htmx dialog, and the forms of the memory pages."""
+"""Views that add a memory, edit it or restore an old version, and the forms of the memory pages."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def memory_add(request: HttpRequest) -> HttpResponse:
 
 def _add(request: HttpRequest, values: dict[str, Any]) -> WriteResult:
     text = values["content"]
-    given = MemoryInput(
+    memory_input = MemoryInput(
         content=text,
         kind=values["kind"] or kind_of(text),
         tags=values["tags"],
         valid_until=values["valid_until"],
     )
-    prepared = direct_writes.prepare(given, origin=Origin.USER)
+    prepared = direct_writes.prepare(memory_input, origin=Origin.USER)
     with own_transaction(request):
         return direct_writes.remember(prepared, user=person(request))
 
@@ -88,7 +88,7 @@ def report_write_result(request: HttpRequest, written: WriteResult) -> None:
 
 
 def mention_contradiction(request: HttpRequest, memory: Memory) -> None:
-    """Warn the user if another memory in use may contradict this memory; both stay in use."""
+    """Warn the user if another memory in use may contradict this one. Both memories stay in use."""
     with own_transaction(request):
         other = relations.unsettled_with(memory)
     if other is not None:
@@ -117,8 +117,8 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
         edited = _change(request, memory, changes)
         if accepts:
             with own_transaction(request):
-                given = ReviewInput(memory.public_id, "accept")
-                review.confirm(user=person(request), decisions=[given])
+                decision = ReviewInput(memory.public_id, "accept")
+                review.confirm(user=person(request), decisions=[decision])
     if form.errors:
         return _show(request, "memories/memory_edit.html", context)
     if accepts:

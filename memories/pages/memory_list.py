@@ -185,7 +185,7 @@ def _total(params: ListQuery, found: int | None, totals: Totals, *, user: User) 
     return words % numbers
 
 
-MOST = 100
+MOST = 100  # matches of a search
 
 
 def search_page(
@@ -218,7 +218,7 @@ def search_page(
             is_subject and one.components.get("concept", 0.0) > 0
         ):
             by_meaning[row.pk] = _Match(one, row.content)
-    # The index contains whole words, so it may miss a part of a word, such as 药 in 降压药.
+    # The index contains whole words, so a search in it may miss a part of a word (药 in 降压药).
     held = eligible.filter(content__icontains=prepared.text.strip()).exclude(pk__in=list(best))
     for pk, content in held.values_list("pk", "content")[: MOST - len(best)]:
         best[pk] = _Match(None, content)
@@ -244,13 +244,13 @@ class _Match(NamedTuple):
     content: str
     spelled: Sequence[str] = ()
 
-    def why(self, asked: str) -> str:
+    def why(self, query: str) -> str:
         if self.spelled:
             return reason_words.same_words(self.spelled)
         if self.ranked is None:
-            return reason_words.same_words([asked.strip()])
+            return reason_words.same_words([query.strip()])
         found_by = {**self.ranked.components, "raw_relevance": self.ranked.relevance}
-        return reason_words.why(found_by, asked=asked, text=self.content)
+        return reason_words.why(found_by, asked=query, text=self.content)
 
 
 @require_safe
@@ -287,14 +287,16 @@ def _rows_part(request: HttpRequest) -> str:
     return "#rows" if request.GET.get("after") and is_htmx(request) else ""
 
 
-COUNTED = 1_000
-_KEPT_SECONDS = 120
-_MOST_OPTIONS = 40
-_PROJECTS = 100
+COUNTED = 1_000  # a list with more memories isn't counted exactly
+_CACHE_SECONDS = 120
+_MOST_OPTIONS = 40  # of a filter
+_MOST_PROJECTS = 100
 
 
 @dataclass(frozen=True)
 class Facet:
+    """A value of a filter, with the number of listed memories that have this value."""
+
     value: str
     count: int
     name: str = ""
@@ -302,6 +304,8 @@ class Facet:
 
 @dataclass(frozen=True)
 class Survey:
+    """The counts that the status line and the filter options show."""
+
     totals: Totals
     kinds: Sequence[Facet]
     tags: Sequence[Facet]
@@ -328,13 +332,13 @@ class _Row(NamedTuple):
 def survey_of(user: User) -> Survey:
     rows = _rows(user)
     if len(rows) <= COUNTED:
-        return _from_rows(rows)
+        return _survey_from_rows(rows)
     key = memory_writes.facet_key(user.pk)
-    kept = cache.get(key)
-    if not isinstance(kept, Survey):
-        kept = _survey_of(user)
-        cache.set(key, kept, _KEPT_SECONDS)
-    return kept
+    cached = cache.get(key)
+    if not isinstance(cached, Survey):
+        cached = _survey_from_sql(user)
+        cache.set(key, cached, _CACHE_SECONDS)
+    return cached
 
 
 def _rows(user: User) -> list[_Row]:
@@ -345,7 +349,7 @@ def _rows(user: User) -> list[_Row]:
     return [_Row._make(row) for row in wanted[: COUNTED + 1]]
 
 
-def _from_rows(rows: Sequence[_Row]) -> Survey:
+def _survey_from_rows(rows: Sequence[_Row]) -> Survey:
     present = [row for row in rows if row.deleted_at is None]
     listed = [row for row in present if row.status in LISTED]
     now = timezone.now()
@@ -380,24 +384,24 @@ def _facets(values: Iterable[str]) -> list[Facet]:
     return [Facet(value, count) for value, count in counted]
 
 
-def _survey_of(user: User) -> Survey:
+def _survey_from_sql(user: User) -> Survey:
     listed = Memory.objects.filter(user=user, status__in=LISTED)
     each = Func(F("tags"), function="unnest")
     each.set_returning = True
     return Survey(
         totals=totals_of(user),
-        kinds=_by(listed, "kind"),
-        tags=_by(listed.exclude(tags=[]).annotate(tag=each), "tag"),
+        kinds=_facets_by(listed, "kind"),
+        tags=_facets_by(listed.exclude(tags=[]).annotate(tag=each), "tag"),
         projects=[
             Facet(one.key, one.memory_count, one.name)  # type: ignore[attr-defined]
-            for one in projects_of(user)[:_PROJECTS]
+            for one in projects_of(user)[:_MOST_PROJECTS]
         ],
-        origins=_by(listed, "origin"),
+        origins=_facets_by(listed, "origin"),
         pinned=listed.filter(pinned=True).count(),
     )
 
 
-def _by(rows: QuerySet[Memory], column: str) -> list[Facet]:
+def _facets_by(rows: QuerySet[Memory], column: str) -> list[Facet]:
     counted = rows.values(column).annotate(n=Count("pk")).order_by("-n", column)
     return [Facet(row[column], row["n"]) for row in counted[:_MOST_OPTIONS]]
 
@@ -428,7 +432,7 @@ def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
 
 
 def _tag_choices(tags: Sequence[Facet], *, chosen: str) -> list[Choice]:
-    """Return the tags as options; the English and the Chinese tag of a topic are one option."""
+    """Return the tags as options; a topic's English and Chinese tags are combined in one option."""
     counts: Counter[str] = Counter()
     for one in tags:
         counts[shown_tag(one.value)] += one.count

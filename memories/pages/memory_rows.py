@@ -74,9 +74,9 @@ class Row:
         delete = action_url(self.memory, "delete")
         return [
             {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
-            *_uses(self.memory),
+            *_usage_items(self.memory),
             {"label": _("Delete"), "icon": "trash", "action": delete, "rule": True},
-            _forget(self.memory, back=self.back),
+            _forget_item(self.memory, back=self.back),
         ]
 
     @property
@@ -189,7 +189,7 @@ def _places(
 def page_by(
     rows: QuerySet[AnyRow, Any], column: str, *, descending: bool, after: str
 ) -> tuple[list[AnyRow], str]:
-    """Return the next `SIZE` rows in the order of a column, and the cursor of the next page."""
+    """Return the next `SIZE` rows in the order of a column, and the next cursor (or "")."""
     following = _next_rows(rows, column, descending=descending, place=_decode(after, column))
     found = list(following[: SIZE + 1])
     if len(found) <= SIZE:
@@ -285,10 +285,10 @@ def render_changed_rows(
 
 def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
     page = reverse("memory_page", args=[memory.public_id])
-    forget = _forget(memory, back=page) | {"help": _("erased with everything derived from it")}
+    forget = _forget_item(memory, back=page) | {"help": _("erased with everything derived from it")}
     if memory.deleted_at is not None:
         return [forget]
-    items = _uses(memory, back=page)
+    items = _usage_items(memory, back=page)
     if memory.archived_at is not None or memory.status == MemoryStatus.SUPERSEDED:
         items = [
             {"label": _("Edit"), "icon": "edit", "href": action_url(memory, "edit", back=page)}
@@ -301,7 +301,7 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
     return [*items, forget]
 
 
-def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
+def _usage_items(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
     def item(label: str, icon: str, name: str, help_text: str = "") -> dict[str, Any]:
         action = action_url(memory, name, back=back)
         return {"label": label, "icon": icon, "action": action, "help": help_text if back else ""}
@@ -319,7 +319,7 @@ def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
     return []
 
 
-def _forget(memory: Memory, *, back: str) -> dict[str, Any]:
+def _forget_item(memory: Memory, *, back: str) -> dict[str, Any]:
     forget = action_url(memory, "forget", back=back)
     links = {"href": forget, "hx_get": forget}
     return {"label": _("Forget now…"), "icon": "forget", "danger": True, **links}

@@ -1,6 +1,6 @@
-"""The conversation tab, which shows the prompt that a chat model would get now, part by part.
+"""The tab "This conversation", which shows the prompt that a chat model would get now, by parts.
 
-The parts of the memory block are called layers here.
+Here, a layer is a part of the memory block.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from memories.recall.search import prepare_query
 from ops.models import User
 from ops.pages.base import own_settings, own_transaction, person, personal_page, target
 
-_CHOICE = 30
+_CHOICE = 30  # conversations to choose from
 _EPISODES = 5
-_SUMMARIES = 6
-_LONGEST = 400
+_SUMMARIES = 6  # versions of the summary
+_LONGEST = 400  # characters of a question
 
 
 @dataclass(frozen=True)
@@ -63,18 +63,18 @@ def memory_conversation(request: HttpRequest) -> HttpResponse:
         with own_transaction(request):
             return _shown(request, _requested(request, asked), prepared)
     with own_transaction(request):
-        looked = _requested(request, asked)
-    question = prepare_query(looked.latest) if looked and looked.latest else None
+        opened = _requested(request, asked)
+    question = prepare_query(opened.latest) if opened and opened.latest else None
     with own_transaction(request):
-        return _shown(request, looked, question)
+        return _shown(request, opened, question)
 
 
 def _shown(
-    request: HttpRequest, looked: ShownConversation | None, prepared: PreparedQuery | None
+    request: HttpRequest, opened: ShownConversation | None, prepared: PreparedQuery | None
 ) -> HttpResponse:
-    context: dict[str, Any] = {"looked": looked}
-    if looked is not None and prepared is not None:
-        context |= _stack(request, looked, prepared)
+    context: dict[str, Any] = {"opened": opened}
+    if opened is not None and prepared is not None:
+        context |= _stack(request, opened, prepared)
     part = "#stack" if target(request) == "stack" else ""
     return render(request, f"memories/conversation_detail.html{part}", context)
 
@@ -96,18 +96,18 @@ def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
 
 
 def _stack(
-    request: HttpRequest, looked: ShownConversation, prepared: PreparedQuery
+    request: HttpRequest, opened: ShownConversation, prepared: PreparedQuery
 ) -> dict[str, Any]:
-    user, conversation = person(request), looked.conversation
+    user, conversation = person(request), opened.conversation
     own = own_settings(request)
     built = preview(prepared, user=user, conversation=conversation, own=own)
     layers = layers_of(built, asked=prepared.text)
     window = _window(user, conversation, built.recalled.window)
     # Content that the page shows for a layer in addition to the text that the model gets.
     extras: dict[str, Sequence[Any]] = {
-        "memories": missed(built, asked=prepared.text) if looked.asked else [],
+        "memories": missed(built, asked=prepared.text) if opened.asked else [],
         "summary": list(selectors.summaries_of(user, conversation)[:_SUMMARIES]),
-        "episodes": _episodes(user, looked, prepared, built),
+        "episodes": _episodes(user, opened, prepared, built),
     }
     shown = [one for one in layers if one.tokens or extras.get(one.name)]
     return {
@@ -149,13 +149,13 @@ def _masked(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _episodes(
-    user: User, looked: ShownConversation, prepared: PreparedQuery, built: Context
+    user: User, opened: ShownConversation, prepared: PreparedQuery, built: Context
 ) -> list[Likeness]:
-    if not looked.asked:
-        latest = selectors.episodes_of(user, looked.conversation)[:_EPISODES]
+    if not opened.asked:
+        latest = selectors.episodes_of(user, opened.conversation)[:_EPISODES]
         return [Likeness(one, None) for one in latest]
     found = recall.recall_episodes(
-        prepared, user=user, conversation=looked.conversation, limit=_EPISODES, floor=0.0
+        prepared, user=user, conversation=opened.conversation, limit=_EPISODES, floor=0.0
     )
     inside = {item.id for item in built.items if item.type == "episode"}
     return [
@@ -174,7 +174,7 @@ _LAYERS = (
     "episodes",
 )
 _OF_MEMORIES = ("constraints", "preferences", "memories")
-_WORTH_TELLING = 0.005  # minimum relevance of a missed memory, except the first
+_LEAST_RELEVANCE = 0.005  # minimum relevance of a missed memory, except the first
 SLID_OUT = 4  # number of messages before the window that are shown
 
 
@@ -182,7 +182,7 @@ SLID_OUT = 4  # number of messages before the window that are shown
 class Layer:
     """One part of the memory block, shown as a card on the page.
 
-    `most` is the part's own share of the token budget; unused tokens are passed on to the next
+    `most` is the number of tokens reserved for this part; unused tokens are passed on to the next
     parts.
     """
 
@@ -212,9 +212,9 @@ class Layer:
 
 @dataclass(frozen=True)
 class Likeness:
-    """An episode with its similarity to the question, or None if no question was asked.
+    """An episode on the page. `is_in` is True if the episode is part of the prompt.
 
-    `is_in` is True if the episode is part of the prompt.
+    `similarity` is its similarity to the question `asked`, or None if the user typed no question.
     """
 
     episode: Episode
@@ -269,19 +269,19 @@ def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.recalled.memories if one.memory.public_id not in inside]
     near = (*trimmed, *built.recalled.missed)[:PREVIEW_MISSES]
-    told = [one for place, one in enumerate(near) if not place or one.relevance >= _WORTH_TELLING]
-    return [_recalled(one, asked=asked) for one in told]
+    relevant = [one for one in near[1:] if one.relevance >= _LEAST_RELEVANCE]
+    return [_recalled(one, asked=asked) for one in (*near[:1], *relevant)]
 
 
-def _recalled(one: RecalledMemory, *, asked: str) -> dict[str, Any]:
-    memory, components = one.memory, one.components
-    why = reason_words.why(components, asked=asked, text=memory.content, always=one.is_always_in)
+def _recalled(found: RecalledMemory, *, asked: str) -> dict[str, Any]:
+    memory, components = found.memory, found.components
+    why = reason_words.why(components, asked=asked, text=memory.content, always=found.is_always_in)
     return {
         "text": memory.content,
         "kind": memory.kind,
         "url": reverse("memory_page", args=[memory.public_id]),
         "pinned": memory.pinned,
-        "score": one.parts.total,
+        "score": found.parts.total,
         "components": components,
         "why": why,
     }

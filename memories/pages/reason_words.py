@@ -111,7 +111,7 @@ def sentence_for(code: str) -> str:
 
 
 _MOST = 3  # words shown
-# A text is close in meaning if the vector part of its score exceeds this share of the bias.
+# A text is close in meaning if the vector part of its score exceeds this share of the score's bias.
 _CLOSE = 0.6
 
 
@@ -167,8 +167,8 @@ def shared_words(asked: str, text: str) -> list[str]:
 
 _WRITTEN = re.compile(r"[^\W_]+")
 _FROM_BEGINNING = 3  # minimum number of typed letters to match the beginning of a word
-_WITH_A_SLIP = 5  # minimum number of typed letters to match despite one typing error
-_WITH_TWO_SLIPS = 7  # minimum number of typed letters to match despite two missing letters
+_WITH_ONE_ERROR = 5  # minimum number of typed letters to match despite one typing error
+_WITH_TWO_MISSING = 7  # minimum number of typed letters to match despite two missing letters
 _ENDING = 2  # maximum number of letters after the misspelled part, for example a plural ending
 
 
@@ -199,26 +199,26 @@ def _is_alike(typed: str, word: str) -> bool:
     """
     if word == typed or (len(typed) >= _FROM_BEGINNING and word.startswith(typed)):
         return True
-    if len(typed) < _WITH_A_SLIP or any(one.isdigit() for one in typed):
+    if len(typed) < _WITH_ONE_ERROR or any(one.isdigit() for one in typed):
         return False
     shortest = max(len(typed) - 1, len(word) - _ENDING)
-    if any(_differ_by_a_slip(typed, word[:n]) for n in range(shortest, len(typed) + 2)):
+    if any(_differ_by_one_error(typed, word[:n]) for n in range(shortest, len(typed) + 2)):
         return True
     full = len(typed) + 2
-    is_long = len(typed) >= _WITH_TWO_SLIPS and full <= len(word) <= full + _ENDING
-    return is_long and typed[:2] == word[:2] and _is_part_of(typed, word[:full])
+    is_long = len(typed) >= _WITH_TWO_MISSING and full <= len(word) <= full + _ENDING
+    return is_long and typed[:2] == word[:2] and _is_subsequence(typed, word[:full])
 
 
-def _is_part_of(typed: str, word: str) -> bool:
+def _is_subsequence(typed: str, word: str) -> bool:
     letters = iter(word)
     return all(letter in letters for letter in typed)
 
 
-def _differ_by_a_slip(one: str, other: str) -> bool:
-    same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
-    one, other = one[same:], other[same:]
-    swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
-    return swapped or one[1:] in (other, other[1:]) or one == other[1:]
+def _differ_by_one_error(typed: str, word: str) -> bool:
+    same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(typed, word, strict=False))])
+    typed, word = typed[same:], word[same:]
+    swapped = typed[:2] == word[1::-1] and typed[2:] == word[2:]
+    return swapped or typed[1:] in (word, word[1:]) or typed == word[1:]
 
 
 def _word_reasons(components: Mapping[str, float], *, asked: str, text: str) -> list[str]:

@@ -29,7 +29,7 @@ from ops.accounts import users
 from ops.models import User
 from ops.pages.base import day_of, own_transaction, person, personal_page
 
-_ALSO_WAITING = 20
+_LISTED = 20  # waiting memories on the page
 _UNDO = "undecide"
 _SWITCHING_OFF = ("keep_new", "keep_neither")  # decisions that end the use of the old memory
 
@@ -43,11 +43,11 @@ def memory_review(request: HttpRequest) -> HttpResponse:
         waiting = selectors.memories_of(user, MemoryFilter(status=MemoryStatus.CANDIDATE))
         waiting = waiting.order_by("pk").select_related("conflicts_with")
         count = waiting.count()
-        shown = list(waiting[:_ALSO_WAITING])
+        shown = list(waiting[:_LISTED])
         wanted = request.GET.get("candidate", "")
         current = next((one for one in shown if one.public_id == wanted), next(iter(shown), None))
-        heeds = waiting.filter(kind=Kind.CONSTRAINT).exists()
-        context: dict[str, Any] = {"count": count, "heeds": heeds}
+        has_constraint = waiting.filter(kind=Kind.CONSTRAINT).exists()
+        context: dict[str, Any] = {"count": count, "has_constraint": has_constraint}
         if current is not None:
             context |= _both_sides(user, current)
             context["others"] = [one for one in shown if one != current]
@@ -62,7 +62,7 @@ def memory_review(request: HttpRequest) -> HttpResponse:
 def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     decision = request.POST.get("decision", "")
     day = day_of(request.POST.get("since", ""))
-    given = ReviewInput(
+    reviewed = ReviewInput(
         memory_id,
         decision,
         valid_from=_moment(day, time.min) if day else None,
@@ -74,20 +74,20 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
             before = review.undecided(person(request), memory_id)
             other = before.other if before else ""
             old = selectors.memory_of(person(request), other) if other else None
-            results = review.confirm(user=person(request), decisions=[given], undoable=True)
+            results = review.confirm(user=person(request), decisions=[reviewed], undoable=True)
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return redirect("memory_review")
     if results[0].result == "not_found":
         return _decided_meanwhile(request, memory_id)
-    ends = decision == "keep_both" and given.old_until is not None
+    ends = decision == "keep_both" and reviewed.old_until is not None
     assert before is not None
-    said = _said(decision, removed=results[0].memory_id is None, ends=ends)
-    # The person is told if a memory that is part of every prompt, such as an allergy, ends.
+    words = _message(decision, removed=results[0].memory_id is None, ends=ends)
+    # Name the old memory if it was part of every prompt, such as an allergy.
     if old is not None and old.is_always_included and decision in _SWITCHING_OFF:
-        said = name_memory(_("I no longer follow this:"), old)
+        words = name_memory(_("I no longer follow this:"), old)
     undo = remember_undo(request, _UNDO, [json.dumps(asdict(before))], view="memory_undecide")
-    messages.success(request, said, extra_tags=undo)
+    messages.success(request, words, extra_tags=undo)
     if results[0].result == "accepted" and results[0].memory_id:
         with own_transaction(request):
             accepted = selectors.memory_of(person(request), results[0].memory_id)
@@ -96,9 +96,9 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
 
 
 def _decided_meanwhile(request: HttpRequest, memory_id: str) -> HttpResponse:
-    """Report that the memory was decided on in the meantime, and its current state.
+    """Show the message that this memory was already decided on, with its current state.
 
-    If it is in the recycle bin, offer to restore it.
+    If the memory is in the recycle bin, offer to restore it.
     """
     back = reverse("memory_review")
     with own_transaction(request):
@@ -172,7 +172,7 @@ def _moment(day: date, at: time) -> datetime:
     return timezone.make_aware(datetime.combine(day, at))
 
 
-def _said(decision: str, *, removed: bool, ends: bool = False) -> str:
+def _message(decision: str, *, removed: bool, ends: bool = False) -> str:
     if decision == "accept" and removed:
         return _("Moved to the recycle bin.")
     return {

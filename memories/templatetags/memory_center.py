@@ -42,7 +42,7 @@ register.filter("plain_additions", additions_in_words)
 
 @register.filter
 def has_additions(text: str) -> bool:
-    """Return whether the text contains additions that pages show without square brackets."""
+    """Return whether the text contains additions, so that pages show it differently."""
     return additions_in_words(text) != text
 
 
@@ -209,9 +209,9 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
 
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[dict[str, Any]]:
-    """For each kind, return how many memories are in use, largest number first.
+    """Return each kind with its number of memories in use, largest number first.
 
-    This tag must run inside `as_user`.
+    `share` is the number divided by the largest number. Use the tag inside `as_user`.
     """
     kinds = kinds_of(context["request"].user)
     largest = max(kinds.values(), default=1)
