@@ -1,4 +1,4 @@
-"""The admin pages of `ops`; `base` contains the read-only classes that all apps use.
+"""The admin pages of `ops`. The module `base` contains read-only classes that all apps use.
 
 The pages may use all packages of `ops` except its API.
 """

@@ -26,7 +26,8 @@ from ops.admin.base import (
 )
 from ops.models import AuditEvent, Kind, Operation, Status, User
 
-_AT_ONCE = 2_000
+_AT_ONCE = 2_000  # events of a batch
+# The admin pages of actors, by the kind of actor.
 _PAGES = {"key": "ops_apikey", "staff": "ops_user"}
 
 
@@ -81,10 +82,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("whose"))
     def whose(self, event: Any) -> str:
-        """Return the name of the person concerned.
-
-        Return the subject id if the account no longer exists.
-        """
+        """Return the name of the person concerned, or the subject id if the account is gone."""
         return event.person or str(event.subject or "")
 
     @admin.display(description=gettext_lazy("finished"))
@@ -113,11 +111,11 @@ def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
     last = 0
     while True:
         with as_system(durable=False):
-            some = list(rows.filter(pk__gt=last).order_by("pk").values(*names, **place)[:_AT_ONCE])
-        yield b"".join(_line(row) for row in some)
-        if len(some) < _AT_ONCE:
+            batch = list(rows.filter(pk__gt=last).order_by("pk").values(*names, **place)[:_AT_ONCE])
+        yield b"".join(_line(row) for row in batch)
+        if len(batch) < _AT_ONCE:
             return
-        last = some[-1]["id"]
+        last = batch[-1]["id"]
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -36,7 +36,7 @@ from ops.accounts import users
 from ops.models import AuditEvent, Operation, Status, User
 from ops.selectors import Trouble
 
-# The admin's theme has no Chinese translations; these are the texts that its pages show.
+# The admin's theme has no Chinese translations, so its texts are listed here for translation.
 _OF_THEME = (
     gettext_noop("Type to search"),
     gettext_noop("Select action"),
@@ -72,12 +72,12 @@ _OF_THEME = (
     ngettext_lazy("entry", "entries", 1),
     ngettext_lazy("Please correct the error below.", "Please correct the errors below.", 1),
 )
-_COUNTED = 5_000
+_COUNTED = 5_000  # rows
 Whole = Callable[[list[Any]], "QuerySet[Any]"]
-_LOOKED_UP = 100
+_LOOKED_UP = 100  # related rows of a search
 _REVEALED = "admin_revealed"
 Renderer = Callable[[Any], str]
-_LATEST = 5_000
+_LATEST = 5_000  # rows
 
 
 class ShortPaginator(Paginator):  # type: ignore[type-arg]
@@ -134,11 +134,11 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
     def __init__(self, model: type[Model], admin_site: admin.AdminSite) -> None:
         super().__init__(model, admin_site)
-        if self.called is not None:  # names set here need no migration
+        if self.called is not None:  # in a model, the names would need a migration
             model._meta.verbose_name, model._meta.verbose_name_plural = self.called
         self.list_select_related = [one.name for one in _foreign_keys(model)]
         for field in model._meta.concrete_fields:
-            if isinstance(field.verbose_name, str):  # set here, so that no migration is needed
+            if isinstance(field.verbose_name, str):
                 field.verbose_name = gettext_lazy(field.verbose_name)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
@@ -177,7 +177,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return all rows except those that are being forgotten.
 
-        A row whose parent row is being forgotten is included here; the method `whole` excludes it.
+        Rows that belong to a row being forgotten are included here; the method `whole` excludes
+        them.
         """
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
@@ -224,7 +225,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         term = search_term.strip()
         if not (term and self.search_fields):
             return queryset, False
-        found = [_found(self.model, item.removeprefix("="), term) for item in self.search_fields]
+        found = [
+            _condition(self.model, item.removeprefix("="), term) for item in self.search_fields
+        ]
         wanted = [item for item in found if item is not None]
         return queryset.filter(reduce(or_, wanted)) if wanted else queryset.none(), False
 
@@ -295,12 +298,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return f"{self.opts.label_lower}:{object_id}"
 
 
-def _found(model: type[Model], path: str, typed: str) -> Q | None:
+def _condition(model: type[Model], path: str, typed: str) -> Q | None:
     """Return the condition that a column is equal to the typed value.
 
     The column may belong to a related row. In that case the related rows are looked up first, since
-    no index covers a condition on two tables. Return None if nothing can match, for example if a
-    name is typed for a column of ids.
+    no index covers a condition on two tables. Return None if no row can match, for example if the
+    column contains ids but the typed value is a name.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -434,7 +437,7 @@ class TroubleFilter(_WordsFilter):
 
 
 class DeedFilter(_WordsFilter):
-    """A filter for events by the group to which their action belongs."""
+    """A filter for events by the kind of their action, such as forgetting or signing in."""
 
     title = gettext_lazy("what was done")
     parameter_name = "deed"

@@ -225,12 +225,12 @@ class ForgetOutcome(Shape):
     )
     message_ids = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Messages that contain it. They are kept until they are chosen.",
+        help_text="Messages that contain the statement. They are kept until they are chosen.",
     )
     likely_ids = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="The memories and messages of both lists that are probably meant.",
+        help_text="The ids of memory_ids and message_ids that the request probably means.",
     )
     also_ids = serializers.ListField(
         child=serializers.CharField(),
@@ -238,7 +238,7 @@ class ForgetOutcome(Shape):
         help_text="Other memories of the same messages. They are kept: ask whether to forget them.",
     )
     op_id = serializers.CharField(
-        required=False, help_text="The operation that forgets it, if there is one."
+        required=False, help_text="The operation that forgets the memories, if there is one."
     )
 
 
@@ -257,7 +257,7 @@ class Operation(Shape):
     forget = ForgetOutcome(
         source="forget_outcome",
         required=False,
-        help_text="The result of a request to forget in the turn.",
+        help_text="The result if the turn contains a request to forget.",
     )
     report = ImportReport(
         source="import.result", required=False, help_text="The report of a finished import."
@@ -282,7 +282,10 @@ class DataFolder(Shape):
         allow_null=True, help_text="The latest time of the erasure, while it is pending."
     )
     gone_at = serializers.DateTimeField(allow_null=True)
-    scan = RawScan(allow_null=True, help_text="The raw files that were read, and what was found.")
+    scan = RawScan(
+        allow_null=True,
+        help_text="The number and total size of the files that were read, and the findings.",
+    )
     event_hash = serializers.CharField(
         help_text="The hash of the audit event that records the erasure, once it is sealed."
     )
@@ -307,8 +310,9 @@ class Receipt(Shape):
     chosen = serializers.CharField(
         allow_blank=True,
         help_text=(
-            "Who chose what to forget, or to keep the memories: person, program, or only_match if"
-            " nobody was asked. Empty if the request named it exactly, or if it is unknown."
+            "Who chose what to forget, or decided to keep the memories: person, program, or"
+            " only_match if nobody was asked. Empty if the request contained exact ids, or if this"
+            " is unknown."
         ),
     )
     data_folder = DataFolder()

@@ -20,7 +20,7 @@ from ops.models import Scope
 _NEWEST = Order("id")
 
 
-def _look_at(call: Call) -> None:
+def _check_address(call: Call) -> None:
     if "url" in call.data:
         webhooks.check_address(call.data["url"])
 
@@ -52,7 +52,7 @@ class WebhooksView(MemcenterView):
         summary="Create a webhook; its signed messages contain only ids",
         takes=serializers.WebhookInput,
         answers={201: serializers.NewWebhook},
-        prepare=_look_at,
+        prepare=_check_address,
         unknown_user=CREATE,
         all_users_for=Scope.WRITE,
     )
@@ -91,7 +91,7 @@ class WebhookView(MemcenterView):
     @endpoint(
         summary="Change a webhook; is_active switches it on or off",
         takes=serializers.WebhookChange,
-        prepare=_look_at,
+        prepare=_check_address,
         answers={200: serializers.Webhook},
         all_users_for=Scope.WRITE,
     )
@@ -225,7 +225,7 @@ class KeysView(MemcenterView):
     )
     def post(self, call: Call) -> Response:
         scopes = call.data["scopes"]
-        _check_not_more(call, scopes, requires_user=call.data.get("requires_user", False))
+        _check_rights(call, scopes, requires_user=call.data.get("requires_user", False))
         made, text = keys.create(
             name=call.data["name"],
             scopes=scopes,
@@ -257,7 +257,7 @@ class KeyView(MemcenterView):
     )
     def patch(self, call: Call, key_id: str) -> Response:
         requires_user = call.data.get("requires_user", True)
-        _check_not_more(call, call.data.get("scopes", ()), requires_user=requires_user)
+        _check_rights(call, call.data.get("scopes", ()), requires_user=requires_user)
         changes = {name: value for name, value in call.data.items() if name != "user_id"}
         key = keys.change(keys.find(key_id, user=call.user), changes=changes)
         return Response(serializers.Key.show(key))
@@ -275,9 +275,7 @@ class KeyView(MemcenterView):
         return Response({"status": "revoked", "id": key_id})
 
 
-def _check_not_more(
-    call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool
-) -> None:
+def _check_rights(call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool) -> None:
     key = call.parsed.key
     if key is not None and key.requires_user and call.user is None and not requires_user:
         raise NotAllowed("This key requires a user and can't make one that doesn't.")

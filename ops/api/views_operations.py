@@ -1,7 +1,7 @@
 """REST views for operations, their progress as server-sent events, and receipts.
 
 An operation can be read with the API key that requested it, with a key that may access its user, or
-with the token returned when it was requested. A web session of its user may also watch its events.
+with the receipt token of the operation. A web session of its user may also read its events.
 """
 
 from __future__ import annotations
@@ -40,13 +40,15 @@ _NEWEST = Order("id")
 _share = long_answers()
 _EVENTS: dict[Any, Any] = {
     (200, "text/event-stream"): OpenApiTypes.STR,
-    204: OpenApiResponse(description="The caller has seen how it ended."),
+    204: OpenApiResponse(
+        description="The operation has ended, and the caller has seen its last event."
+    ),
 }
 
 
 TOKEN = "receipt_token"
-EVENTS_SECONDS = 15.0  # per connection; then the browser reconnects with the last event's id
-_LOOK_EVERY = 0.5
+EVENTS_SECONDS = 15.0  # of a connection; the browser then reconnects with the last event's id
+_POLL_SECONDS = 0.5
 _ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
@@ -66,10 +68,10 @@ def _signed_in(request: Request) -> User | None:
 def check_access(parsed: ParsedRequest, *, by_id: bool = False) -> None:
     """Raise `NotFound` if the caller may not access the operation.
 
-    This function returns no user, since an operation may outlive the user it concerns. With an
-    unbound key, the caller may read the operations that the key requested itself. For changes and
-    for other operations, the call must name the user (else `Invalid`), except in protocols that
-    identify operations only by id (`by_id`).
+    Unlike other functions passed as `whose`, return no user, since an operation may outlive its
+    user. A key that isn't bound to a user may read the operations that it requested itself. For
+    changes and for other operations, the call must name the user (else raise `Invalid`), except in
+    protocols that identify operations only by id (`by_id`).
     """
     with as_system():
         operation = selectors.operation_by(parsed.ids["op_id"])
@@ -78,8 +80,8 @@ def check_access(parsed: ParsedRequest, *, by_id: bool = False) -> None:
     if token is not None and keys.is_valid_receipt_token(operation, token=token):
         return
     if parsed.key is None:
-        watching = _signed_in(parsed.request)
-        if watching is not None and user == watching:
+        signed_in = _signed_in(parsed.request)
+        if signed_in is not None and user == signed_in:
             return
     if parsed.key is None or not _reaches(parsed.key, operation, user, parsed=parsed, by_id=by_id):
         raise NotFound("This operation doesn’t exist.")
@@ -114,7 +116,8 @@ def event_id(operation: Operation) -> str:
 class Events:
     """A stream of one event per change, until the operation ends or 15 seconds have passed.
 
-    No transaction is open between two events. `close` frees the slot for streamed responses.
+    No transaction is open between two events. `place` is the slot for a streamed response; `close`
+    frees it.
     """
 
     def __init__(
@@ -153,7 +156,7 @@ class Events:
                 yield b"id: %s\nevent: operation\ndata: %s\n\n" % (self._seen.encode(), text)
             if is_over(operation) or self._clock() >= until:
                 return
-            self._wait(_LOOK_EVERY)
+            self._wait(_POLL_SECONDS)
 
 
 class OperationsView(MemcenterView):

@@ -1,4 +1,4 @@
-"""Helpers for all pages: access, transactions as the signed-in person, redirects after forms."""
+"""Helpers for all pages: access, transactions for the signed-in person, redirects after forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ops.models import User, UserSettings
 
 ViewArgs = ParamSpec("ViewArgs")
 View: TypeAlias = Callable[Concatenate[HttpRequest, ViewArgs], HttpResponseBase]
-# Session keys, set after sign-in.
+# Keys of times in the session: the last recorded use, and the sign-in.
 SEEN = "seen_at"
 SIGNED_IN_AT = "signed_in_at"
 FRESH_SECONDS = 10 * 60
@@ -97,7 +97,8 @@ def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
 def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong: str = "") -> str:
     """Return a message that says why the password is rejected, or an empty string if it is right.
 
-    The number of wrong passwords is limited, as at sign-in.
+    The number of wrong passwords is limited, as at sign-in. `wrong` replaces the usual message for
+    a wrong password.
     """
     user, address = person(request), request.META.get("REMOTE_ADDR", "")
     name = f"{purpose}:{user.pk}"
@@ -136,9 +137,9 @@ def form_data(request: HttpRequest) -> QueryDict | None:
     return request.POST if request.method == "POST" else None
 
 
-def field_of(given: QueryDict, name: str) -> str:
+def field_of(data: QueryDict, name: str) -> str:
     """Return a field without NUL characters, which PostgreSQL rejects; "" if it is missing."""
-    return (given.get(name) or "").replace("\x00", "")
+    return (data.get(name) or "").replace("\x00", "")
 
 
 def is_htmx(request: HttpRequest) -> bool:
@@ -179,7 +180,7 @@ def render_page(
 
 
 def redirect_after_form(request: HttpRequest, address: str) -> HttpResponse:
-    """Redirect after a form. The new page replaces the whole page, even if the form is a dialog."""
+    """Redirect after a form. The whole page is replaced, even if htmx sent the form in a dialog."""
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": address})
     return redirect(address)
@@ -192,7 +193,7 @@ def next_address(request: HttpRequest, *, default: str) -> str:
 
 
 def current_address(request: HttpRequest) -> str:
-    """Return the address of the page that the person sees, even if htmx requests a part of it."""
+    """Return the address of the page in the browser, even if htmx requests only a part of it."""
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))
     path = f"{shown.path}?{shown.query}" if shown.query else shown.path
     return path if is_htmx(request) and _is_ours(path) else request.get_full_path()

@@ -1,4 +1,4 @@
-"""Pages for webhooks and API keys. A key is shown once, and can be revoked."""
+"""Pages for webhooks and API keys. A new key is shown only once; any key can be revoked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from ops.queue.webhook_events import TEST, Event
 _LAST_DELIVERIES = 3
 _KEYS_SHOWN = 100
 _SENT = "sent_key_forms"  # session key: ids of submitted forms; each form creates only one key
-_SENT_KEPT, _LONGEST_ONCE = 20, 20
+_SENT_KEPT = 20  # ids
+_LONGEST_ONCE = 20  # characters of an id
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,15 +39,15 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _show_webhooks(request)
     address = request.POST.get("url", "").strip()
-    told = request.POST.getlist("events")
+    events = request.POST.getlist("events")
     try:
         webhooks.check_address(address)
         with own_transaction(request):
-            webhooks.create(user=person(request), url=address, events=told)
+            webhooks.create(user=person(request), url=address, events=events)
     except (Invalid, Conflict) as error:
         why = [text for texts in error.fields.values() for text in texts] or [error.message]
         problem = " ".join(_(text) for text in why)
-        return _show_webhooks(request, typed=address, ticked=told, problem=problem)
+        return _show_webhooks(request, typed=address, ticked=events, problem=problem)
     messages.success(request, _("The address is now notified."))
     return redirect("webhook_list")
 
@@ -99,7 +100,7 @@ def webhook_try(request: HttpRequest, webhook_id: str) -> HttpResponse:
 def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """Switch a webhook off or on.
 
-    Address and secret are kept. Events that happen while it is off aren't sent later.
+    Address and secret are kept. Events that happen while the webhook is off aren't sent later.
     """
     on = request.POST.get("active") == "on"
     with own_transaction(request):

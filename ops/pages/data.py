@@ -29,7 +29,7 @@ from ops.transfer import exports
 _RECEIPTS = 10  # shown until the person asks for all
 _ALL_RECEIPTS = 1_000
 _TRANSFERS_SHOWN = 5
-_LISTED = 50
+_LISTED = 50  # skipped entries of an import
 _STEPS = {
     "export": gettext_lazy("Writing"),
     "read": gettext_lazy("Reading the file"),
@@ -81,7 +81,7 @@ def _activity(request: HttpRequest, user: User) -> dict[str, Any]:
 @require_POST
 @personal_page
 def operation_retry(request: HttpRequest, op_id: str) -> HttpResponse:
-    return _move(request, op_id, outbox.retry, words=_("Trying again."))
+    return _apply(request, op_id, outbox.retry, words=_("Trying again."))
 
 
 @require_POST
@@ -92,18 +92,18 @@ def operation_cancel(request: HttpRequest, op_id: str) -> HttpResponse:
             raise Conflict("Only a waiting operation can be cancelled, and never a forget.")
         outbox.cancel(operation)
 
-    return _move(request, op_id, cancel, words=_("Cancelled. Nothing was changed."))
+    return _apply(request, op_id, cancel, words=_("Cancelled. Nothing was changed."))
 
 
-def _move(
-    request: HttpRequest, op_id: str, move: Callable[[Operation], None], *, words: str
+def _apply(
+    request: HttpRequest, op_id: str, change: Callable[[Operation], None], *, words: str
 ) -> HttpResponse:
     with own_transaction(request):
         found = selectors.operations_of(person(request)).filter(public_id=op_id).first()
         if found is None:
             raise NotFound("This operation doesn’t exist.")
         try:
-            move(found)
+            change(found)
         except Conflict as error:
             messages.error(request, _(error.message))
         else:

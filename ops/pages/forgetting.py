@@ -75,6 +75,7 @@ _ASKED_BY = {
 _SHORT_NUMBER = 4  # characters
 
 Line = tuple[str, int]  # a label and a count
+# Who chose what to forget.
 _CHOSEN = {
     "person": gettext_lazy("you, from a list"),
     "program": gettext_lazy("the program that asked"),
@@ -91,7 +92,8 @@ class ShownReceipt:
     message, 1 earlier moment"), and is "" once they are gone.
 
     `plain_lines` are the counts of erased rows for the kinds of data that people know by name, such
-    as messages. `other_lines` are the counts for all other kinds.
+    as messages. `other_lines` are the counts for all other kinds. `wal_until` and `backups_until`
+    say until when PostgreSQL's log and the backups may contain the erased data.
     """
 
     receipt: Receipt
@@ -118,7 +120,7 @@ class ShownReceipt:
 
 def receipt_in_words(receipt: Receipt) -> ShownReceipt:
     scan, lines = receipt.scan or {}, _receipt_lines(receipt)
-    plain = {_in_receipts(str(stored_amounts.LABELS[name])) for name in _PLAIN}
+    plain = {_label_in_receipt(str(stored_amounts.LABELS[name])) for name in _PLAIN}
     payload = receipt.operation.payload
     still = operation_rows.in_words(registry.kept_rows(receipt.operation))
     is_counted = not still and STILL_SAYING in payload
@@ -133,7 +135,7 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
             if not (word == "messages" and is_counted)
         ],
         still=still,
-        # If a conversation's memories are kept, `chosen` is about that, not about a list.
+        # If a conversation's memories are kept, `chosen` says who decided that; nobody used a list.
         chosen=""
         if "memories" in receipt.kept and receipt.scope != "choice"
         else str(_CHOSEN.get(receipt.chosen, "")),
@@ -159,7 +161,7 @@ def _kept_in_words(kept: str, chosen: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class ReceiptRow:
-    """A receipt in the list: what was forgotten, how much, and who asked ("" if unknown)."""
+    """A receipt in a list, with counts of the erased rows. `asked_by` is "" if it is unknown."""
 
     receipt: Receipt
     title: str
@@ -173,9 +175,9 @@ class ReceiptRow:
 
 
 def receipt_rows(receipts: Sequence[Receipt]) -> list[ReceiptRow]:
-    askers = _askers(receipts)
+    requesters = _requesters(receipts)
     return [
-        ReceiptRow(one, receipt_title(one), _counts_of(one), askers.get(one.operation_id, ""))
+        ReceiptRow(one, receipt_title(one), _counts_of(one), requesters.get(one.operation_id, ""))
         for one in receipts
     ]
 
@@ -184,8 +186,8 @@ def _counts_of(receipt: Receipt) -> str:
     """Return how many items of the kinds in `_PLAIN` were erased: "3 memories, 1 memory file"."""
     counts: Counter[str] = Counter()
     for places in receipt.erased.values():
-        for what, count in places.items():
-            bare = what.rpartition(":")[2]
+        for table, count in places.items():
+            bare = table.rpartition(":")[2]
             names = (bare, bare.rpartition("_")[2])
             counts[next((one for one in names if one in stored_amounts.WORDS), "")] += count
     in_words = stored_amounts.WORDS | {
@@ -196,19 +198,19 @@ def _counts_of(receipt: Receipt) -> str:
     return _(", ").join(words) or _("There was nothing to erase.")
 
 
-def _askers(receipts: Sequence[Receipt]) -> dict[int, str]:
+def _requesters(receipts: Sequence[Receipt]) -> dict[int, str]:
     """Return who requested each operation, in words, from the audit log."""
     operations = {one.operation.public_id: one.operation_id for one in receipts}
     asked = AuditEvent.objects.filter(action="forget.requested", target__in=list(operations))
     actors = {operations[one.target]: one.actor.partition(" ") for one in asked}
     numbers = [int(number) for kind, _space, number in actors.values() if kind == "key"]
     programs = dict(ApiKey.objects.filter(pk__in=numbers).values_list("pk", "name"))
-    askers = {}
+    requesters = {}
     for operation, (kind, _space, number) in actors.items():
-        askers[operation] = str(_ASKED_BY.get(kind, ""))
+        requesters[operation] = str(_ASKED_BY.get(kind, ""))
         if kind == "key" and (program := programs.get(int(number))):
-            askers[operation] = _("requested by the program “%(name)s”") % {"name": program}
-    return askers
+            requesters[operation] = _("requested by the program “%(name)s”") % {"name": program}
+    return requesters
 
 
 def _moment_of(text: str | None) -> datetime | None:
@@ -222,16 +224,16 @@ def receipt_title(receipt: Receipt) -> str:
 def _receipt_lines(receipt: Receipt) -> list[Line]:
     counts: Counter[str] = Counter()
     for places in receipt.erased.values():
-        for what, count in places.items():
-            counts[stored_amounts.label_of(what)] += count
+        for table, count in places.items():
+            counts[stored_amounts.label_of(table)] += count
     known = [str(label) for label in stored_amounts.LABELS.values()]
     order = {label: number for number, label in reversed(list(enumerate(known)))}
     ranked = sorted(counts, key=lambda label: (order.get(label, len(known)), label))
-    return [(_in_receipts(label), counts[label]) for label in ranked]
+    return [(_label_in_receipt(label), counts[label]) for label in ranked]
 
 
-def _in_receipts(label: str) -> str:
-    """Return the label for a receipt; that of messages mentions replies, which are counted too."""
+def _label_in_receipt(label: str) -> str:
+    """Return a label as receipts show it: the count of messages includes replies there."""
     return _("Messages and replies") if label == str(stored_amounts.LABELS["message"]) else label
 
 
@@ -305,9 +307,9 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
 
 @require_safe
 def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Show the progress of deleting everything, without sign-in, since the account may be gone.
+    """Show the progress of deleting all data of a person, without sign-in.
 
-    The link contains a token that proves the right to see this page.
+    The account may already be gone, so a token in the link proves the right to see this page.
     """
     operation, receipt = _opened(request, op_id)
     line = operation_rows.line_of(operation)

@@ -116,7 +116,10 @@ class CodeForm(ServiceForm):
 
 
 class ProofForm(ServiceForm):
-    """A form that requires the password or, for a person without one, a recent sign-in."""
+    """A form that requires the password or, for a person without one, a recent sign-in.
+
+    `refused` is the error text if this proof fails; `%(problem)s` is the reason.
+    """
 
     purpose = "signin-settings"
     refused: Promise | str = "%(problem)s"
@@ -132,8 +135,8 @@ class ProofForm(ServiceForm):
         """Check the proof of identity, unless another field is invalid."""
         if self.errors:
             return
-        given = self.cleaned_data.get("password", "")
-        problem = proof_problem(self._request, password=given, purpose=self.purpose)
+        password = self.cleaned_data.get("password", "")
+        problem = proof_problem(self._request, password=password, purpose=self.purpose)
         if problem:
             words = str(self.refused) % {"problem": problem}
             self.add_error("password" if "password" in self.fields else None, words)
@@ -175,7 +178,7 @@ class SecondFactorForm(ProofForm):
 
 
 class PreferencesForm(ServiceForm):
-    """A form with four fields, each of which may be missing from a request."""
+    """The form for name, language, time zone and theme. A request may contain only some of them."""
 
     display_name = forms.CharField(
         label=_("Your name"),
@@ -200,7 +203,7 @@ class PreferencesForm(ServiceForm):
         self._field("timezone").choices = time_zone_choices(also=zone)
 
     def changes(self) -> dict[str, Any]:
-        """Return the settings that were submitted; all others must stay unchanged."""
+        """Return the submitted settings, without the name; other settings stay unchanged."""
         sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
         sent.pop("display_name", None)
         return sent
@@ -217,7 +220,7 @@ class PreferencesForm(ServiceForm):
 
 
 class WelcomeForm(PreferencesForm):
-    """The preferences to choose at the first sign-in. A script presets the browser's time zone."""
+    """The form at the first sign-in. A script selects the browser's time zone in it."""
 
     # Setting inherited fields to None removes them.
     display_name = None  # type: ignore[assignment]

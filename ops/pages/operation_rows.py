@@ -22,8 +22,8 @@ from ops.selectors import Trouble
 
 SHOWN = 20
 SHOWS_RECEIPTS = "receipts"  # the tag of a toast with a link to the receipts
-_LOOKED_AT = 200
-_TROUBLES = 10
+_LOADED = 200  # newest operations
+_TROUBLES = 10  # overdue, stuck or failed operations that come first
 _LEARNING = (
     Kind.EXTRACT_TURN,
     Kind.EXTRACT_CONVERSATION,
@@ -118,7 +118,7 @@ _SAID = (
 )
 _DATABASE = gettext_noop("The database could not be reached.")
 _SERVER = gettext_noop("A server that it needs could not be reached.")
-# Why an attempt failed, by the name of the exception.
+# For each exception that an error message may name: why the attempt failed.
 _BROKE_OFF = {
     "OperationalError": _DATABASE,
     "InterfaceError": _DATABASE,
@@ -130,7 +130,7 @@ _BROKE_OFF = {
     "PermissionError": gettext_noop("The server may not write to one of its folders."),
     "NotVacuumed": gettext_noop("The database did not clear what was erased from the disk."),
 }
-# Messages of the outbox and providers, listed here for translation.
+# Messages of the outbox and of providers. The list makes gettext collect them for translation.
 AS_IT_IS = (
     gettext_noop("This is already waiting to be done."),
     gettext_noop("The model did not answer in time."),
@@ -196,7 +196,7 @@ class OperationLine:
 def operation_lines(user: User) -> tuple[list[OperationLine], list[OperationLine]]:
     """Return the lines for the newest operations, and separately those for background maintenance.
 
-    Failed maintenance is listed with the other operations. Consecutive operations that learned
+    Failed maintenance is listed among the operations. Consecutive operations that learned
     something successfully share a line. Overdue or stuck operations and failed forget operations
     come first, however old they are.
     """
@@ -205,7 +205,7 @@ def operation_lines(user: User) -> tuple[list[OperationLine], list[OperationLine
     for trouble in Trouble:
         wanted |= selectors.in_trouble(trouble, now=now)
     first = list(selectors.operations_of(user).filter(wanted).order_by("-pk")[:_TROUBLES])
-    rows = list(selectors.operations_of(user).order_by("-pk")[:_LOOKED_AT])
+    rows = list(selectors.operations_of(user).order_by("-pk")[:_LOADED])
     rest = [row for row in rows if row not in first]
     upkeep = [row for row in rest if row.kind in _UPKEEP and row.status != Status.FAILED]
     shown = [row for row in rest if row not in upkeep]
@@ -216,7 +216,7 @@ def _lines(rows: Sequence[Operation]) -> list[OperationLine]:
     lines: list[OperationLine] = []
     for _key, alike in groupby(rows, key=lambda one: 0 if _has_learned(one) else one.pk):
         several = list(alike)
-        cut_off = len(rows) >= _LOOKED_AT - _TROUBLES and several[-1] is rows[-1]
+        cut_off = len(rows) >= _LOADED - _TROUBLES and several[-1] is rows[-1]
         lines.append(line_of(several[0], alike=several[1:], cut_off=cut_off))
         if len(lines) == SHOWN:
             break
@@ -304,14 +304,14 @@ def progress_in_words(operation: Operation) -> str:
 
 
 def forgotten_words(operation: Operation | None = None) -> str:
-    """Return the message shown after something other than the account was forgotten."""
+    """Return the message to show after a forget, with a hint where to find the receipt."""
     return _("%(forgotten)s You’ll find the receipt under Data management.") % {
         "forgotten": forgotten_and_kept(operation)
     }
 
 
 def forgotten_and_kept(operation: Operation | None) -> str:
-    """Return a confirmation, which counts the kept rows that still mention the content, if any."""
+    """Return a confirmation. It counts the kept rows that still mention the content, if any."""
     payload = operation.payload if operation else {}
     still = in_words(payload.get(STILL_IN) or {"message": payload.get(STILL_SAID, 0)})
     if not still:

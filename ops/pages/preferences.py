@@ -45,7 +45,7 @@ _A_YEAR = 365 * 24 * 3600
 
 @require_POST
 def set_language(request: HttpRequest) -> HttpResponse:
-    """Set the language as Django's view does, and store it for the signed-in person."""
+    """Set the language as Django's view does, and store it in the person's settings."""
     language = request.POST.get("language", "")
     if request.user.is_authenticated and language in dict(settings.LANGUAGES):
         with own_transaction(request):
@@ -78,7 +78,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 def welcome(request: HttpRequest) -> HttpResponse:
     """Ask an owner for language and time zone at the first sign-in.
 
-    An owner who leaves this page is offered it again on other pages. A POST dismisses that offer.
+    If an owner leaves this page unanswered, other pages link to it. A POST removes that link.
     """
     if request.method == "POST":
         response = redirect(next_address(request, default=settings.LOGIN_REDIRECT_URL))
@@ -172,7 +172,7 @@ def set_switch(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "ops/settings_page.html#switches", context)
 
 
-# For each layer of memory: its kind of personal data, and a sentence with the number of rows.
+# For each switch with stored data: the kind of the data, and a sentence with the number of rows.
 _LAYERS: dict[str, tuple[str, Callable[[int], str]]] = {
     "longterm_enabled": (
         "memory",
@@ -263,7 +263,7 @@ def _switch_texts() -> dict[str, tuple[str, str, str]]:
 @require_POST
 @personal_page
 def weekly_mail_on(request: HttpRequest) -> HttpResponse:
-    """Turn on the weekly email; unless the address is confirmed, an email asks to confirm it."""
+    """Turn on the weekly email. If the address isn't confirmed, an email asks to confirm it."""
     form = WeeklyMailForm(request.POST)
     if form.is_valid():
         with form.refusing(), own_transaction(request):
@@ -309,7 +309,7 @@ def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
     return _show_mail_link(request, "confirmed" if request.method == "POST" else "confirm")
 
 
-@csrf_exempt  # mail programs post here themselves (RFC 8058); the token is the proof
+@csrf_exempt  # mail programs send a POST (RFC 8058); the token proves the right
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_stop(request: HttpRequest, token: str) -> HttpResponse:

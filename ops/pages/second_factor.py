@@ -27,12 +27,13 @@ from ops.pages import sign_in
 from ops.pages.base import form_data, own_transaction, person, personal_page
 from ops.pages.forms import CodeForm, ProofForm, SecondFactorForm, SignInForm
 
-_WAITING_SECONDS = 10 * 60
-_NEW_SECRET = "new_second_factor"
 logger = logging.getLogger(__name__)
-_WAY_AFTER = "oidc_way"
-_CONNECTING = "oidc_connecting"
+_WAITING_SECONDS = 10 * 60
 _CONNECTING_SECONDS = 10 * 60
+# Session keys.
+_NEW_SECRET = "new_second_factor"
+_NEXT = "oidc_way"
+_CONNECTING = "oidc_connecting"
 
 
 @sensitive_post_parameters("code")
@@ -42,29 +43,29 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 
     After ten wrong codes, even from different addresses, this step is locked for a while.
     """
-    user = _who_waits(request)
+    user = _person_awaiting_code(request)
     if user is None:
         return redirect("sign_in")
-    form, counted = CodeForm(form_data(request)), f"code:{user.pk}"
+    form, counter = CodeForm(form_data(request)), f"code:{user.pk}"
     if not form.is_valid():
         return _ask_code(request, form)
-    if sign_ins.are_attempts_used_up(counted, address=""):
+    if sign_ins.are_attempts_used_up(counter, address=""):
         return sign_in.show_too_many_attempts(request)
     with as_user(user):
-        opens = sign_ins.use_second_factor_code(user=user, code=form.cleaned_data["code"])
-    if not opens:
-        sign_ins.note_failure(counted, address="")
+        is_right = sign_ins.use_second_factor_code(user=user, code=form.cleaned_data["code"])
+    if not is_right:
+        sign_ins.note_failure(counter, address="")
         audit_log.record("signin.failed", subject=user.subject, details={"step": 2})
         form.add_error(
             "code", _("This code doesn’t work. Each code works once, and only for a short time.")
         )
         return _ask_code(request, form)
-    sign_ins.forgive_failures(counted, address="")
-    way = request.session.pop(sign_ins.WAITING)["way"]
-    return sign_in.finish_sign_in(request, user, way=way)
+    sign_ins.forgive_failures(counter, address="")
+    address = request.session.pop(sign_ins.WAITING)["way"]
+    return sign_in.finish_sign_in(request, user, address=address)
 
 
-def _who_waits(request: HttpRequest) -> User | None:
+def _person_awaiting_code(request: HttpRequest) -> User | None:
     waiting = request.session.get(sign_ins.WAITING)
     if not waiting or timezone.now().timestamp() - waiting["at"] > _WAITING_SECONDS:
         return None
@@ -171,8 +172,8 @@ def show_signin_settings(
 def _set_up(request: HttpRequest, user: User) -> dict[str, str]:
     """Return the secret that an authenticator app needs, as a QR code, a link and text.
 
-    The secret stays the same until it has been used, so that reloading the page doesn't invalidate
-    a QR code that was already scanned.
+    The session keeps the secret until it is used, so that reloading the page doesn't invalidate a
+    QR code that was already scanned.
     """
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
     address = sign_ins.app_address(secret, user=user)
@@ -187,7 +188,7 @@ def _set_up(request: HttpRequest, user: User) -> dict[str, str]:
 @require_safe
 def oidc_begin(request: HttpRequest) -> HttpResponse:
     _must_be_on()
-    request.session[_WAY_AFTER] = sign_in.address_after_sign_in(request)
+    request.session[_NEXT] = sign_in.address_after_sign_in(request)
     try:
         return openid.redirect_to_provider(request)
     except ProviderError as error:
@@ -202,7 +203,7 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
     """
     _must_be_on()
     try:
-        told = openid.read_claims(request)
+        claims = openid.read_claims(request)
     except ProviderError as error:
         return _failed(request, str(error))
     connecting = request.session.pop(_CONNECTING, None)
@@ -214,7 +215,7 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated and is_connecting:
         try:
             with own_transaction(request):
-                sign_ins.connect_identity(user=person(request), claims=told)
+                sign_ins.connect_identity(user=person(request), claims=claims)
         except Conflict as error:
             messages.error(request, _(error.message))
         else:
@@ -222,13 +223,13 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
         return redirect("signin_settings")
     try:
         with as_system():
-            user = sign_ins.find_or_create_by_claims(told, language=get_language() or "")
+            user = sign_ins.find_or_create_by_claims(claims, language=get_language() or "")
     except ApplicationError as error:
         return _refused(request, _(error.message))
     if not user.is_active or user.hidden_at is not None:
         return _refused(request, _("This account is closed."), user)
-    way = request.session.pop(_WAY_AFTER, sign_in.address_after_sign_in(request))
-    return sign_in.sign_in_or_ask_code(request, user, way=way)
+    address = request.session.pop(_NEXT, sign_in.address_after_sign_in(request))
+    return sign_in.sign_in_or_ask_code(request, user, address=address)
 
 
 @sensitive_post_parameters("password")

@@ -1,4 +1,4 @@
-"""Sign in by password, link or invitation, register, sign out, and list a person's sessions."""
+"""Pages to sign in by password or link, register, sign out, and manage a person's sessions."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         form.add_error(None, _("The name and password don’t match. Please try again."))
         return show_sign_in(request, form, status=422)
     sign_ins.forgive_failures(name, address=address)
-    return sign_in_or_ask_code(request, user, way=address_after_sign_in(request))
+    return sign_in_or_ask_code(request, user, address=address_after_sign_in(request))
 
 
 @sensitive_post_parameters("password")
@@ -110,30 +110,30 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("sign_in")
 
 
-def sign_in_or_ask_code(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in a person who has proved their identity, or first ask for their second factor."""
+def sign_in_or_ask_code(request: HttpRequest, user: User, *, address: str) -> HttpResponse:
+    """Sign in a person and redirect to `address`, or first ask for their second factor."""
     with as_user(user):
         wants_code = sign_ins.second_factor_of(user) is not None
     if not wants_code:
-        return finish_sign_in(request, user, way=way)
+        return finish_sign_in(request, user, address=address)
     request.session.cycle_key()
     request.session[sign_ins.WAITING] = {
         "user": user.pk,
         "at": timezone.now().timestamp(),
         "account": user.get_session_auth_hash(),
-        "way": way,
+        "way": address,
     }
     return redirect("sign_in_code")
 
 
-def finish_sign_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in the person, and redirect to `way`.
+def finish_sign_in(request: HttpRequest, user: User, *, address: str) -> HttpResponse:
+    """Sign in the person, and redirect to `address`.
 
-    At their first sign-in, owners are first asked for language and time zone.
+    At the first sign-in, an owner is redirected to the questions about language and time zone.
     """
     is_first = user.last_login is None and users.role_of(user) is Role.OWNER
     begin_session(request, user)
-    return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
+    return redirect(f"{reverse('welcome')}?{urlencode({'next': address})}" if is_first else address)
 
 
 def begin_session(request: HttpRequest, user: User) -> None:
@@ -290,7 +290,8 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     except NotFound:
         sign_ins.note_failure(_LINK_COUNTER, address=address)
         return _show_link_over(request)
-    response = sign_in_or_ask_code(request, link.user, way=link.next or settings.LOGIN_REDIRECT_URL)
+    next_page = link.next or settings.LOGIN_REDIRECT_URL
+    response = sign_in_or_ask_code(request, link.user, address=next_page)
     if link.language:
         response.set_cookie(settings.LANGUAGE_COOKIE_NAME, link.language, samesite="Lax")
     response["Referrer-Policy"] = "no-referrer"
@@ -302,7 +303,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Let an invited person create an account. Only creating the account uses up the link."""
+    """Let an invited person create an account; only this uses up the link of the invitation."""
     address = request.META.get("REMOTE_ADDR", "")
     if request.user.is_authenticated:
         messages.info(request, _("You’re already signed in, so you don’t need an invitation."))
@@ -335,7 +336,7 @@ def _show_link_over(request: HttpRequest, *, days: int = 0) -> HttpResponse:
 def first_password(request: HttpRequest) -> HttpResponse:
     """Let a person without a password choose a login name and a password.
 
-    They must have signed in recently, for example with a link.
+    The person must have signed in recently, for example with a link.
     """
     if person(request).has_usable_password():
         return redirect("session_list")

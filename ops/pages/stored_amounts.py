@@ -1,6 +1,6 @@
 """Describe in words how much data about a person is stored.
 
-The kinds of data come from the registry of personal data, so none is missing.
+The kinds of data come from the registry of personal data, so that no kind is missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ops.models import User
 logger = logging.getLogger(__name__)
 
 Words = Callable[[int], str]
-# Counts in words, in the order of the page. All other kinds are counted as related entries.
+# Counts in words, in the order of the page. The page sums up all other kinds as "related entries".
 WORDS: dict[str, Words] = {
     "message": lambda n: ngettext("%(n)s message", "%(n)s messages", n),
     "conversation": lambda n: ngettext("%(n)s conversation", "%(n)s conversations", n),
@@ -95,7 +95,7 @@ LABELS = {
     "file_copies": gettext_lazy("Copies of files"),
     "copy": gettext_lazy("Copies of files"),
 }
-_IN_THE_PICTURE = (
+_IN_CHART = (
     "message",
     "conversation",
     "summary",
@@ -149,18 +149,18 @@ def _count_in_one_query(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
 
 
 def amounts_of(counts: dict[str, int]) -> list[Amount]:
-    """Return the bars of the chart. Kinds of data without any rows are left out."""
-    counts = {name: counts.get(name, 0) for name in _IN_THE_PICTURE}
+    """Return the bars of the chart. Kinds of data without rows are left out."""
+    counts = {name: counts.get(name, 0) for name in _IN_CHART}
     largest = max(counts.values(), default=0)
     return [
         Amount(name, str(LABELS[name]), counts[name], largest)
-        for name in _IN_THE_PICTURE
+        for name in _IN_CHART
         if counts.get(name)
     ]
 
 
 def sentences_of(counts: dict[str, int]) -> list[str]:
-    """Return phrases that list everything that deleting the account erases."""
+    """Return phrases for everything that is erased with the account, such as "3 messages"."""
     named = [
         WORDS[name](counts[name]) % formatted(counts[name]) for name in WORDS if counts.get(name)
     ]
@@ -180,12 +180,12 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """Return the label of a table, a store or a step, or its name with spaces if it has none."""
+    """Return the label of a table, store or step; without a label, its name with spaces."""
     return known_label(name) or name.rpartition(":")[2].replace("_", " ")
 
 
 def known_label(name: str) -> str:
-    """Return the label of a table, a store or a step, or "" if it has none."""
+    """Return the label of a table, store or step, or "" if it has no label."""
     bare = name.rpartition(":")[2]
     return str(next((LABELS[one] for one in (bare, bare.rpartition("_")[2]) if one in LABELS), ""))
 
