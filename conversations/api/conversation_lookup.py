@@ -71,7 +71,7 @@ def stored_conversation(call: Call, reference: str) -> Conversation:
 
 
 def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: bool) -> Thread:
-    """Return the conversation with this id; create it if the id is an unknown client id.
+    """Return the conversation with this id, or create it if the id is an unknown client id.
 
     `brief` requests a temporary conversation. Raise `Conflict` if `brief` is set but a stored
     conversation has this id, or if the existing conversation's kind isn't `kind`. No conversation
@@ -99,7 +99,7 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
 def unknown_user_policy(parsed: ParsedRequest) -> str:
     """Return `PRETEND` if the request is about a temporary conversation, otherwise `CREATE`.
 
-    The endpoint then creates an unknown user only if the conversation will be stored.
+    So an unknown user is created only if the conversation is stored in the database.
     """
     if parsed.data.get("temporary"):
         return PRETEND
@@ -132,8 +132,8 @@ def forget(call: Call, reference: str, *, clears: bool = False) -> Response:
     if isinstance(thread, TemporaryConversation):
         temporary.erase(thread, messages_only=clears)
         return UnstoredResponse({"status": "accepted", "op_id": None}, status=202)
-    ask = message_forgets.clear_conversation if clears else message_forgets.forget_conversation
-    operation = ask(
+    enqueue = message_forgets.clear_conversation if clears else message_forgets.forget_conversation
+    operation = enqueue(
         user=call.user,
         conversation=thread,
         forget_memories=call.data.get("forget_memories", True),
@@ -145,7 +145,7 @@ def forget(call: Call, reference: str, *, clears: bool = False) -> Response:
 def write_response(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
     """Return the response to a write.
 
-    For a temporary conversation the response isn't stored for retries with the same idempotency
+    The response for a temporary conversation isn't stored for retries with the same idempotency
     key.
     """
     kind = UnstoredResponse if isinstance(thread, TemporaryConversation) else Response

@@ -229,7 +229,9 @@ class ForgetInput(Personal):
         **_CLIENT_ID,
     )
     about = Prose(
-        required=False, max_length=4_000, help_text="What to forget, in the person's own words."
+        required=False,
+        max_length=4_000,
+        help_text="A description of what to forget, such as the person's own words.",
     )
     memory_ids = Texts(required=False, help_text="The memories that the person chose from a list.")
     message_ids = Texts(
@@ -331,8 +333,8 @@ class ForgetQuestion(ForgetOutcome):
     """The response if nothing has been forgotten yet.
 
     If `status` is `needs_choice`, ask the user which of the listed items to forget, and call again
-    with their ids. If `status` is `nothing_found`, nothing matches the request, and both lists are
-    empty.
+    with their ids. If `status` is `nothing_found`, nothing matches the request, and `memory_ids`
+    and `message_ids` are empty.
     """
 
     status = serializers.ChoiceField(choices=("needs_choice", "nothing_found"))

@@ -251,16 +251,16 @@ class FeedbackView(MemcenterView):
             public_id = data["message_id"]
             message = message_of(call, public_id)
             turns.rate_message(user=call.user, message=message, rating=rating, comment=comment)
-            what = {"scope": "message", "message_id": message.public_id, "cascade": True}
+            offer = {"scope": "message", "message_id": message.public_id, "cascade": True}
         else:
             public_id = data["memory_id"]
             memory = memory_selectors.memory_of(call.user, public_id)
             rate_memory(user=call.user, memory=memory, rating=rating, comment=comment)
-            what = {"scope": "memory", "memory_id": memory.public_id}
+            offer = {"scope": "memory", "memory_id": memory.public_id}
         if call.user.external_id is not None:
-            what["user_id"] = call.user.external_id
+            offer["user_id"] = call.user.external_id
         shown = comment if rating is not None else ""
-        forget = what if asks_to_forget(rating) else None
+        forget = offer if asks_to_forget(rating) else None
         return Response({"id": public_id, "rating": rating, "comment": shown, "forget": forget})
 
 

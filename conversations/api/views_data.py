@@ -69,13 +69,13 @@ def _forget_memory(call: Call) -> Response:
 
 
 def _forget_about(call: Call) -> Response:
-    """Forget at once if it is clear which memory is meant; otherwise return ids to choose from."""
+    """Forget at once if the request clearly means one memory; else return ids to choose from."""
     found = spoken_requests.find(call.ready, user=call.user)
     outcome = spoken_requests.answer(found, user=call.user, requested_by_key=call.key_id)
     ids = {"memory_ids": outcome.memory_ids, "message_ids": outcome.message_ids}
     if outcome.status == spoken_requests.FORGOTTEN:
-        told = {"status": "accepted", "op_id": outcome.op_id, **ids, "also_ids": outcome.also_ids}
-        return Response(told, status=202)
+        answer = {"status": "accepted", "op_id": outcome.op_id, **ids, "also_ids": outcome.also_ids}
+        return Response(answer, status=202)
     return Response({"status": outcome.status, **ids})
 
 

@@ -79,7 +79,7 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """Return the conversation that the request names, without ever creating a conversation.
+    """Return the conversation that the request names; never create a conversation.
 
     Return None if the request contains no id or the client's id is unknown. Raise `NotFound` if an
     id in our own format is unknown.

@@ -1,5 +1,5 @@
 """The pages of the chat.
 
-The pages contain no business rules: they call the other packages of this app, and those of
-`memories` and `ops`.
+They contain no business rules, but call the other packages of this app, and those of `memories` and
+`ops`.
 """

@@ -27,7 +27,7 @@ from memcenter.rest.throttling import long_answers
 from ops.pages.base import RequestLocale, is_htmx, is_streamed, own_transaction, person
 
 _QUIET_SECONDS = 2.0  # silence after which a keep-alive comment is sent to detect a lost connection
-_MIN_INTERVAL = 0.08
+_MIN_INTERVAL = 0.08  # seconds between two updates
 _INTERVAL_FACTOR = 12  # minimum time between two updates, as a multiple of the rendering time
 
 
@@ -35,9 +35,9 @@ _INTERVAL_FACTOR = 12  # minimum time between two updates, as a multiple of the 
 class AnswerReservation:
     """A reservation for one answer: a model slot, and the mark on the conversation.
 
-    `conversation` is the id of the conversation that is marked as being answered, or empty for a
-    new conversation. The slot is empty if no model is configured, since the demo assistant needs
-    none.
+    `conversation` is the id of the conversation that is marked as being answered, or "" for a new
+    conversation. `slot` is an empty stack if no model is configured, since the demo assistant needs
+    no slot.
     """
 
     conversation: str
@@ -108,15 +108,15 @@ def respond_with_answer(
         reservation.close()
         raise
     answering = Answering(thread, release=reservation.slot.close)
-    given = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
+    events = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
     if is_streamed(request):
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingHttpResponse(given, content_type="text/event-stream", headers=headers)
+        return StreamingHttpResponse(events, content_type="text/event-stream", headers=headers)
     answering.finish()
     if not is_htmx(request):
-        return redirect(f"{given.opened().url}#end")
-    response = HttpResponse(given.fragment())
-    response["HX-Trigger"] = given.changed
+        return redirect(f"{events.opened().url}#end")
+    response = HttpResponse(events.fragment())
+    response["HX-Trigger"] = events.changed
     return response
 
 
@@ -125,7 +125,7 @@ class AnswerEvents:
 
     The first event is `begun`. Then each `shown` event contains the whole answer so far as HTML,
     and `ended` is the last event. If the browser disconnects, the answer is still read to its end
-    and recorded.
+    and recorded. `changed` holds the names of the htmx events that update other parts of the page.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class AnswerEvents:
         self._answering.finish()
 
     def opened(self) -> OpenedConversation:
-        """Return the conversation as it is now stored."""
+        """Load the conversation again, in its current state."""
         thread = self._answering.thread
         with own_transaction(self._request):
             return chat_page.open_conversation(person(self._request), thread.public_id)
@@ -166,16 +166,16 @@ class AnswerEvents:
 
     def _shown(self) -> Iterator[bytes]:
         due = quiet = 0.0
-        drawn = 0
+        sent = 0  # characters
         for piece in self._answering:
             now = time.monotonic()
             if piece and now >= due:
-                drawn = len(self._answering.text)
+                sent = len(self._answering.text)
                 yield self._state()
                 took = time.monotonic() - now
                 due = quiet = now + max(_MIN_INTERVAL, _INTERVAL_FACTOR * took)
-            elif not piece and len(self._answering.text) > drawn:
-                drawn = len(self._answering.text)
+            elif not piece and len(self._answering.text) > sent:
+                sent = len(self._answering.text)
                 yield self._state()
             elif now >= quiet + _QUIET_SECONDS:
                 quiet = now

@@ -1,7 +1,7 @@
-"""Prepare messages for display as bubbles in the chat page.
+"""Prepare messages for display as bubbles on the chat page.
 
-A bubble shows the speaker, the time, the memories used and learned, and actions. A note below the
-last bubble describes the state of the answer.
+A bubble shows the speaker, the text, the time, the memories used and learned, and actions. A note
+below the last bubble describes the state of the answer.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ PAGE_CHARS = 8_000  # maximum total length of a page's messages, which keeps the
 class Bubble:
     """A message as the chat shows it. `day` is set only on the first message of a day.
 
-    `settled` describes the outcome of the choice that this answer asked for; it is shown instead of
-    the text, which is collapsed. `is_last` is True for the last question and its answer. Only that
-    answer can be requested again.
+    If the answer asked what to forget and the person has chosen, `settled` describes the outcome.
+    It is shown instead of the text, which is collapsed. `is_last` is True for the last question and
+    its answer. Only that answer can be requested again.
     """
 
     public_id: str
@@ -90,14 +90,20 @@ class Bubble:
         forget = reverse("message_forget", args=[self.public_id])
         words = _("Delete and forget this exchange…")
         alone = _("Delete and forget this message…")
-        gone = words if self.is_whole_turn else alone
-        going = {"label": gone, "icon": "forget", "href": forget, "hx_get": forget, "danger": True}
+        label = words if self.is_whole_turn else alone
+        forget_item = {
+            "label": label,
+            "icon": "forget",
+            "href": forget,
+            "hx_get": forget,
+            "danger": True,
+        }
         if self.role != Role.USER:
-            return [going]
+            return [forget_item]
         keep = reverse("message_remember", args=[self.public_id])
         return [
             {"label": _("Remember this…"), "icon": "memory", "href": keep, "hx_get": keep},
-            going,
+            forget_item,
         ]
 
 
@@ -141,7 +147,7 @@ def bubbles_of(
 
 
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
-    """Return the message number at which the page with this message in the middle ends (exclusive).
+    """Return the number of the first message after the page with this message in the middle.
 
     Return None if there is no such message, or if that page would be the newest page.
     """
@@ -162,8 +168,8 @@ def build_bubbles(
 ) -> list[Bubble]:
     """Return the messages as bubbles.
 
-    `after` is the message that precedes them in the conversation. `is_last` is True if the
-    conversation ends with them.
+    `after` is the message before them in the conversation, or None if there is none or it is
+    unknown. `is_last` is True if the conversation ends with these messages.
     """
     turns = list(
         Turn.objects.filter(
@@ -179,7 +185,9 @@ def build_bubbles(
         assistants[pk]: one for pk, one in forget_cards.cards_of(user, turns, asked=asked).items()
     }
     settled = {assistants[pk]: words for pk, words in forget_cards.settled_words(asked).items()}
-    gone = {assistants[pk]: of for pk, of in forget_receipts.receipts_of(user, asked).items()}
+    receipts = {
+        assistants[pk]: lines for pk, lines in forget_receipts.receipts_of(user, asked).items()
+    }
     paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
     used = turn_memories.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
     last = _day(after.created_at) if after else None
@@ -201,7 +209,7 @@ def build_bubbles(
                 lessons=lessons.get(message.pk),
                 card=cards.get(message.pk),
                 settled=settled.get(message.pk, ""),
-                receipts=gone.get(message.pk, ()),
+                receipts=receipts.get(message.pk, ()),
                 is_whole_turn=message.pk in paired,
                 is_completed=message.completed,
                 is_stopped=message.stopped,
@@ -213,7 +221,7 @@ def build_bubbles(
 
 
 def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
-    """Return the ids of the last question and its answer.
+    """Return the ids of the last question and its answer, if there is one.
 
     Return an empty set if the conversation doesn't end with a question or its answer.
     """
@@ -282,34 +290,34 @@ class EndNote:
         return reverse("conversation_stop", args=[self.conversation])
 
 
-def end_note_of_page(name: str, last: Bubble | None) -> EndNote | None:
+def end_note_of_page(public_id: str, last: Bubble) -> EndNote | None:
     """Return the note to show below the conversation's last message, or None if none is needed."""
-    if last is None:
-        return None
-    if last.role == Role.USER and answer_stream.is_answering(name):
-        return EndNote(_("An answer is being written…"), name, is_answering=True)
+    if last.role == Role.USER and answer_stream.is_answering(public_id):
+        return EndNote(_("An answer is being written…"), public_id, is_answering=True)
     if last.role == Role.USER:
-        return EndNote(_("This message has no answer yet."), name, again=_("Get an answer"))
+        return EndNote(_("This message has no answer yet."), public_id, again=_("Get an answer"))
     if last.role == Role.ASSISTANT and not last.is_completed:
-        return EndNote(_("This answer was cut off."), name, again=_("Try again"))
+        return EndNote(_("This answer was cut off."), public_id, again=_("Try again"))
     return None
 
 
-def end_note_after(end: End, name: str, *, had_answer: bool) -> EndNote | None:
+def end_note_after(end: End, public_id: str, *, had_answer: bool) -> EndNote | None:
     """Return the note to show after an attempt to answer, or None if none is needed."""
     again = _("Try again")
     if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
         return None  # the bubble of a stopped answer has its own permanent label
     if end is End.GONE:
         words = _("This was changed somewhere else. Reload the page to see the latest version.")
-        return EndNote(words, name)
+        return EndNote(words, public_id)
     if had_answer:
-        return EndNote(_("There is no new answer. The earlier one is still here."), name, again)
+        return EndNote(
+            _("There is no new answer. The earlier one is still here."), public_id, again
+        )
     if end is End.BROKEN:
         return EndNote(
-            _("The answer was cut off. Everything up to that point was saved."), name, again
+            _("The answer was cut off. Everything up to that point was saved."), public_id, again
         )
     if end is End.UNSAID:
-        return EndNote(_("Stopped before the first word."), name, _("Get an answer"))
+        return EndNote(_("Stopped before the first word."), public_id, _("Get an answer"))
     words = _("No answer: the model can’t be reached right now. Your message was saved.")
-    return EndNote(words, name, again)
+    return EndNote(words, public_id, again)

@@ -1,4 +1,4 @@
-"""Views of the chat: show, rename or continue a conversation, edit a message, answer, stop."""
+"""Views of the chat: show, continue or rename a conversation, edit a message, answer it or stop."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RENAME = "conversations/conversation_rename.html"
 @require_safe
 @personal_page
 def chat_home(request: HttpRequest) -> HttpResponse:
-    """Show the newest conversation, or an invitation to begin a conversation."""
+    """Show the newest conversation, or an empty chat if there is no conversation."""
     with own_transaction(request):
         return chat_page.show(
             request, OpenedConversation(conversation_list.newest(person(request)))
@@ -49,7 +49,7 @@ def chat_home(request: HttpRequest) -> HttpResponse:
 @chat_page.keeps_text
 @personal_page
 def conversation_new(request: HttpRequest) -> HttpResponseBase:
-    return _show_or_say(request, OpenedConversation())
+    return _show_or_send(request, OpenedConversation())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,7 +57,7 @@ def conversation_new(request: HttpRequest) -> HttpResponseBase:
 @personal_page
 def temporary_new(request: HttpRequest) -> HttpResponseBase:
     """Begin a temporary chat: it expires after a day, and nothing is learned from it."""
-    return _show_or_say(request, OpenedConversation(is_temporary=True))
+    return _show_or_send(request, OpenedConversation(is_temporary=True))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,16 +68,16 @@ def conversation_page(request: HttpRequest, conversation_id: str) -> HttpRespons
         found = chat_page.open_conversation(person(request), conversation_id)
         if request.method != "POST":
             return chat_page.show(request, found)
-    return _say(request, found)
+    return _send_message(request, found)
 
 
-def _show_or_say(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
+def _show_or_send(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
     if request.method != "POST":
         return chat_page.show_in_transaction(request, found)
-    return _say(request, found)
+    return _send_message(request, found)
 
 
-def _say(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
+def _send_message(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
     form = MessageForm(request.POST)
     was_untitled = found.row is None or not found.row.title
     if form.is_valid():
@@ -107,7 +107,7 @@ def _say(request: HttpRequest, found: OpenedConversation) -> HttpResponseBase:
 @require_POST
 @personal_page
 def conversation_answer(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
-    """Answer the last message, or answer it again. A complete new answer replaces the old one."""
+    """Answer the last question, or answer it again. A complete new answer replaces the old one."""
     found = _opened(request, conversation_id)
     try:
         with answers.reserve_answer(found) as reservation, own_transaction(request):
@@ -135,10 +135,10 @@ def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpRespons
 @chat_page.keeps_text
 @personal_page
 def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
-    """Edit one of the person's messages and forget all later messages.
+    """Edit one of the person's messages, and forget its old text and all later messages.
 
-    If later turns would be deleted, show the form again and ask the person to confirm the list of
-    deletions.
+    If later turns would be deleted, show the form again with the list of deletions, and ask the
+    person to confirm them.
     """
     found = _opened(request, conversation_id)
     form = MessageForm(form_data(request))
@@ -201,12 +201,8 @@ def _edit_message(edited: EditedQuestion) -> str:
 def _ask_to_edit(
     request: HttpRequest, found: OpenedConversation, form: MessageForm, *, confirms: bool = False
 ) -> HttpResponse:
-    """Show the message in a text field.
-
-    With `confirms`, also ask the person to confirm the deletions.
-    """
-    given = request.POST if form.is_bound else request.GET
-    message = field_of(given, "message")
+    """Show the message in a text field; with `confirms`, also ask to confirm the deletions."""
+    message = field_of(request.POST if form.is_bound else request.GET, "message")
     context: dict[str, Any] = {"row": found.row, "section": "chat", "form": form}
     context |= {"message": message, "confirms": confirms}
     assert found.conversation is not None

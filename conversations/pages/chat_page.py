@@ -81,7 +81,7 @@ class OpenedConversation:
 
     @property
     def url(self) -> str:
-        """Return the URL of the page. Its message form is also submitted to this URL."""
+        """Return the URL of the page, to which the message form is submitted too."""
         if self.row is not None:
             return self.row.url
         return reverse("temporary_new" if self.is_temporary else "conversation_new")
@@ -95,10 +95,10 @@ def open_conversation(user: User, public_id: str) -> OpenedConversation:
     try:
         return OpenedConversation(conversation_names.resolve(user=user, reference=public_id))
     except NotFound:
-        passing = temporary.find(user=user, reference=public_id)
-        if passing is None:
+        found = temporary.find(user=user, reference=public_id)
+        if found is None:
             raise
-        return OpenedConversation(passing, is_temporary=True)
+        return OpenedConversation(found, is_temporary=True)
 
 
 def show(
@@ -109,7 +109,7 @@ def show(
     part: str = "",
     forget: str = "",
 ) -> HttpResponse:
-    """Render the page, or only the part that htmx replaces. Runs in the caller's transaction.
+    """Render the page, or only the part that htmx replaces. Call it inside a transaction.
 
     `forget` is the id of a forget operation whose receipt is shown in full below the messages,
     unless a message already shows it.
@@ -171,8 +171,8 @@ def _forget_line_below_messages(
 ) -> ForgetLine | None:
     """Return the forget operation whose state the page shows below the messages, or None.
 
-    This is the requested operation, unless a message already shows its receipt. Otherwise see
-    `forget_receipts.forget_below_messages`.
+    This is the operation `forget` or the one in the URL, unless a message already shows its
+    receipt. Otherwise see `forget_receipts.forget_below_messages`.
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
@@ -183,17 +183,19 @@ def _forget_line_below_messages(
 
 
 def first_unsummarized_id(user: User, conversation: Conversation) -> str:
-    """Return the id of the message above which the page shows the note about the summary, or "".
+    """Return the id of the first message that the summary doesn't cover; "" if no summary is used.
 
-    The summary covers messages above the note.
+    The page shows a note about the summary above this message.
     """
     if not users.settings_of(user).summary_enabled:
         return ""
     return selectors.first_message_after_summary(user, conversation)
 
 
-def _ending(name: str, said: Bubbles) -> EndNote | None:
-    return bubbles.end_note_of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
+def _ending(public_id: str, said: Bubbles) -> EndNote | None:
+    if not said.shown or not said.is_latest:
+        return None
+    return bubbles.end_note_of_page(public_id, said.shown[-1])
 
 
 def side_panel_context(
@@ -240,8 +242,8 @@ class MessageForm(ServiceForm):
         return text
 
     def refuse(self, error: ApplicationError) -> None:
-        """Add the error of a service to the form, translated."""
-        texts = [text for given in error.fields.values() for text in given] or [error.message]
+        """Add the error of a service, in the language of the page, to the field `text`."""
+        texts = [text for several in error.fields.values() for text in several] or [error.message]
         self.add_error("text", [gettext(text) for text in texts])
 
 

@@ -30,7 +30,7 @@ _BEFORE, _AFTER = 24, 60  # characters shown before and after the search words
 
 @dataclass(frozen=True)
 class Excerpt:
-    """An excerpt of a conversation's newest message that contains the search words, with a link."""
+    """An excerpt of the newest message that contains the search words, with the message's URL."""
 
     url: str
     before: str
@@ -42,7 +42,7 @@ class Excerpt:
 class Row:
     """A conversation as it is shown in the list or in the header of its page.
 
-    `excerpt` is set if a search found one of its messages.
+    `excerpt` is set if a search found one of the conversation's messages.
     """
 
     public_id: str
@@ -54,7 +54,7 @@ class Row:
 
     @property
     def shown_title(self) -> str:
-        """Return the title, or a description that says when an untitled conversation began.
+        """Return the title; if there is none, a description with the date of the conversation.
 
         The description of a temporary chat contains only the time of day.
         """
@@ -78,15 +78,15 @@ class Row:
         Renaming isn't in the menu, since it has its own button.
         """
         delete = self.delete_url
-        going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
+        delete_item = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
         if self.is_temporary:
-            return [{"label": _("End now…"), **going}]
+            return [{"label": _("End now…"), **delete_item}]
         clear = reverse("conversation_clear", args=[self.public_id])
-        out = reverse("conversation_export", args=[self.public_id])
+        export = reverse("conversation_export", args=[self.public_id])
         return [
-            {"label": _("Export…"), "icon": "download", "href": out, "hx_get": out},
+            {"label": _("Export…"), "icon": "download", "href": export, "hx_get": export},
             {"label": _("Clear…"), "icon": "forget", "href": clear, "hx_get": clear},
-            {"label": _("Delete…"), "rule": True, **going},
+            {"label": _("Delete…"), "rule": True, **delete_item},
         ]
 
 

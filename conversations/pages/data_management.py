@@ -1,4 +1,4 @@
-"""Pages for choosing a conversation, deleting a whole layer of memory, exporting and importing.
+"""Pages to choose a conversation to delete, delete a whole layer of memory, export and import.
 
 The layers are memories, summaries and episodes.
 """
@@ -45,7 +45,7 @@ from ops.transfer.stored_files import as_attachment
 
 _A_PAGE = 20
 _EXPORT = "ops/export_ask.html"
-_LONGEST = 200
+_LONGEST = 200  # characters of a search
 
 
 @require_safe
@@ -91,7 +91,7 @@ def data_layer_delete(request: HttpRequest, layer: str) -> HttpResponse:
             return render(request, f"ops/layer_delete.html{part}", context)
         if layer != "memory":
             message_forgets.delete_layer(user=user, layer=layer)
-        # All memories, including those in the recycle bin or archive.
+        # `visible` includes the memories in the recycle bin and the archive.
         elif memories := list(Memory.visible.filter(user=user).only("pk")):
             memory_forgets.forget_memories(user=user, memories=memories)
     messages.success(request, forgotten_words())

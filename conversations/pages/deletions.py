@@ -1,6 +1,7 @@
 """Pages that clear or delete a conversation, and the texts of all dialogs that confirm a deletion.
 
-The dialogs list what is deleted and what is kept. Pages for messages and edits use the texts too.
+The dialogs list the deleted and the kept data. The pages that delete or edit a message use the
+texts too.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page, redirect_after_form, target
 from ops.pages.operation_rows import forgotten_words
 
-_NAMED = 3
-_SHORT = 60
+_NAMED = 3  # memories quoted in a sentence
+_SHORT = 60  # characters of a quoted text
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

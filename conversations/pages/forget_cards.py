@@ -24,8 +24,8 @@ from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, ForgetO
 from memories.models import Memory, Source
 from ops.models import Kind, Operation, User
 
-_SHOWN = 160
-_NEAREST = 3  # doubtful memories shown at once if no memory is likely; the others are collapsed
+_SHOWN = 160  # characters of a text
+_NEAREST = 3  # memories shown if no memory is likely; more of them are collapsed
 _LATELY = timedelta(days=7)  # no card is shown for requests older than this
 
 
@@ -82,7 +82,7 @@ class Card:
     def everything(self) -> list[Line]:
         """Return the lines that the button "Forget all" selects.
 
-        They are the likely ones, except messages from which more was learned (`teaches_more`).
+        These are the likely lines, except messages with `teaches_more`.
         """
         lines = [*self.memories, *self.messages]
         return [one for one in lines if one.is_likely and not one.teaches_more]
@@ -122,14 +122,16 @@ class Card:
     @property
     def groups(self) -> list[tuple[str, list[Line]]]:
         """Return groups of lines with headings: memories first, then messages."""
-        beside = _("Learned at the same time") if self.is_done else _("Closest matches")
+        heading_of_unlikely = (
+            _("Learned at the same time") if self.is_done else _("Closest matches")
+        )
         memories, said = (
             [one for one in lines if one.is_likely or self.asks_again]
             for lines in (self.memories, self.messages)
         )
         groups = [
             (_("Memories"), memories),
-            (beside, [] if memories else list(self.memories[:_NEAREST])),
+            (heading_of_unlikely, [] if memories else list(self.memories[:_NEAREST])),
             (_("Messages that mention it"), [one for one in said if not one.is_request]),
             (_("Your request"), [one for one in said if one.is_request]),
         ]
@@ -173,8 +175,8 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     memories = Memory.visible.filter(user=user, public_id__in=memory_ids)
     said = Message.objects.filter(user=user, public_id__in=message_ids)
     known = {one.public_id: one for one in memories}
-    told = {one.public_id: one for one in said}
-    around = _Around.of(user, list(told.values()))
+    messages = {one.public_id: one for one in said}
+    exchanges = _Exchanges.of(user, list(messages.values()))
     sources = Source.objects.filter(user=user, turn__in=list(by_turn)).exclude(memory=None)
     taught = set(sources.values_list("turn", "memory"))
     cards = {}
@@ -182,18 +184,21 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
         outcome = outcomes.get(turn.pk)
         if outcome is None:
             continue
-        own = {memory for asking, memory in taught if asking == turn.pk}
-        card = _card(turn, outcome, memories=known, said=told, around=around, taught=own)
+        own = {memory for turn_pk, memory in taught if turn_pk == turn.pk}
+        card = _card(
+            turn, outcome, memories=known, messages=messages, exchanges=exchanges, taught=own
+        )
         if card.memories or card.messages:
             cards[turn.pk] = card
     return cards
 
 
 def settled_words(asked: Iterable[Operation]) -> dict[int, str]:
-    """Return a sentence about the outcome of each card that asked for a choice and got an answer.
+    """Return, by turn key, a sentence about the outcome of each card that the person has answered.
 
-    The keys are turn keys. The page shows the sentence instead of the assistant's answer, which
-    says that nothing has been forgotten yet.
+    Cards without an open choice, because the memory was already forgotten, are left out. The page
+    shows the sentence instead of the assistant's answer, which says that nothing has been forgotten
+    yet.
     """
     return {
         one.payload["turn"]: _("You chose what to forget. The receipt says what is gone.")
@@ -219,20 +224,20 @@ def requests_of(user: User, turns: Sequence[Turn]) -> list[Operation]:
 
 
 @dataclass(frozen=True)
-class _Around:
+class _Exchanges:
     """The exchanges that contain the messages on the cards.
 
     `questions` maps the key of an answer to the text of its question. `learned` maps the key of a
-    message to the memories that were learned only from the message's exchange. `exchanges` maps the
-    key of a message to the keys of the questions and of the answers in its exchanges.
+    message to the memories that were learned only from the message's exchange. `keys` maps the key
+    of a message to the keys of the questions and of the answers in its exchanges.
     """
 
     questions: Mapping[int, str]
     learned: Mapping[int, Sequence[Memory]]
-    exchanges: Mapping[int, tuple[frozenset[int], frozenset[int]]]
+    keys: Mapping[int, tuple[frozenset[int], frozenset[int]]]
 
     @classmethod
-    def of(cls, user: User, messages: Sequence[Message]) -> _Around:
+    def of(cls, user: User, messages: Sequence[Message]) -> _Exchanges:
         if not messages:
             return cls({}, {}, {})
         pks = [one.pk for one in messages]
@@ -253,7 +258,7 @@ class _Around:
         return cls(
             questions={turn.assistant_message_id: turn.user_message.content for turn in turns},
             learned={pk: learned[place[pk]] for pk in pks},
-            exchanges={one.pk: _exchange_of(one, turns) for one in messages},
+            keys={one.pk: _exchange_of(one, turns) for one in messages},
         )
 
 
@@ -271,8 +276,8 @@ def _card(
     outcome: ForgetOutcome,
     *,
     memories: Mapping[str, Memory],
-    said: Mapping[str, Message],
-    around: _Around,
+    messages: Mapping[str, Message],
+    exchanges: _Exchanges,
     taught: Collection[int] = (),
 ) -> Card:
     """Return the card of a turn.
@@ -282,7 +287,7 @@ def _card(
     """
     offered = dict.fromkeys((*outcome.memory_ids, *outcome.also_ids))
     own = [memories[one] for one in offered if one in memories]
-    told = [said[one] for one in outcome.message_ids if one in said]
+    mentioning = [messages[one] for one in outcome.message_ids if one in messages]
     likely, is_done = set(outcome.likely_ids), outcome.status == FORGOTTEN
     return Card(
         turn_id=turn.public_id,
@@ -295,11 +300,11 @@ def _card(
             _message_line(
                 one,
                 turn,
-                around=around,
-                others=[other for other in around.learned[one.pk] if other not in own],
+                exchanges=exchanges,
+                others=[other for other in exchanges.learned[one.pk] if other not in own],
                 is_likely=is_done or one.public_id in likely,
             )
-            for one in told
+            for one in mentioning
         ],
     )
 
@@ -318,7 +323,12 @@ def _memory_line(memory: Memory, *, is_likely: bool, is_chosen: bool) -> Line:
 
 
 def _message_line(
-    message: Message, turn: Turn, *, around: _Around, others: Sequence[Memory], is_likely: bool
+    message: Message,
+    turn: Turn,
+    *,
+    exchanges: _Exchanges,
+    others: Sequence[Memory],
+    is_likely: bool,
 ) -> Line:
     """Return the line of a message, which isn't initially ticked.
 
@@ -330,7 +340,7 @@ def _message_line(
         note = _("what you just asked, and the answer")
     elif message.role == Role.ASSISTANT:
         text, note = (
-            around.questions.get(message.pk, text),
+            exchanges.questions.get(message.pk, text),
             _("your question, and the answer that mentions it"),
         )
     else:
@@ -338,7 +348,7 @@ def _message_line(
     if others:
         texts = _(", ").join(_("“%(text)s”") % {"text": text} for text in _texts(others))
         note = " · ".join((note, _("this also forgets: %(memories)s") % {"memories": texts}))
-    said, replies = around.exchanges[message.pk]
+    said, replies = exchanges.keys[message.pk]
     return Line(
         "message",
         message.public_id,

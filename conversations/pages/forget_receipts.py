@@ -32,7 +32,7 @@ from ops.pages.operation_rows import OperationLine
 class ForgetLine:
     """An operation that forgets something, as shown in the chat.
 
-    If `is_open` is set, the finished receipt is shown in full instead of as a link.
+    If `is_open` is True, the finished receipt is shown in full instead of as a link.
     """
 
     operation: Operation
@@ -73,7 +73,7 @@ class ForgetLine:
 
 
 def open_receipt(user: User, op_id: str) -> ForgetLine | None:
-    """Return the operation with its full receipt; None if the person has no such operation."""
+    """Return the operation with its receipt open; None if the person has no such operation."""
     found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
     return ForgetLine(found, is_open=True) if found is not None else None
 

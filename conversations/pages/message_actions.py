@@ -1,4 +1,4 @@
-"""Views that forget, rate or remember a message, and show or undo what was learned."""
+"""Views that forget, rate or remember a message, and show or undo the memories learned from it."""
 
 from __future__ import annotations
 
@@ -137,9 +137,9 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
-    Either all ticked items are forgotten or none. The person must confirm a second card, which
-    counts and lists what will be forgotten, only if memories that weren't ticked would be forgotten
-    with a message, or if the button for all likely items selected several.
+    Either all ticked items are forgotten or none. A second card asks for confirmation, and counts
+    and lists the items, if memories that weren't ticked would be forgotten with a message, or if
+    the button for all likely items selected several.
     """
     with own_transaction(request):
         user = person(request)
@@ -166,8 +166,8 @@ def _answer_card(
     user = person(request)
     chosen, keeps = _ticked(request, card), "keep" in request.POST
     if "again" in request.POST:
-        is_own_choice = chosen and "everything" not in request.POST
-        return _show_card(request, turn, card.ticking(chosen) if is_own_choice else card)
+        has_ticked = chosen and "everything" not in request.POST
+        return _show_card(request, turn, card.ticking(chosen) if has_ticked else card)
     stay_ids = [one.public_id for one in card.memories if one not in chosen]
     if not keeps and not chosen:
         error = _("Nothing was selected, so nothing was forgotten.")
@@ -244,7 +244,7 @@ def _turn(request: HttpRequest, turn_id: str) -> Turn:
 @require_safe
 @personal_page
 def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Return the labels under an answer that show what was learned.
+    """Return the labels under an answer that show which memories were learned from its turn.
 
     The page requests them repeatedly while the turn is queued.
     """
@@ -307,11 +307,11 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
         message = selectors.message_of(person(request), message_id)
     if message.role != Role.USER:
         raise NotFound("This message doesn’t exist.")
-    given = request.POST if request.method == "POST" else request.GET
+    data = request.POST if request.method == "POST" else request.GET
     span = remember_this.span_of(
         message,
-        start=number_of(given.get("start")),
-        end=number_of(given.get("end")),
+        start=number_of(data.get("start")),
+        end=number_of(data.get("end")),
     )
     if request.method != "POST":
         found = remember_this.propose(message, span)

@@ -31,9 +31,10 @@ from memories.pages import reason_words
 from ops.models import Kind as OperationKind
 from ops.models import Operation, Status, User
 
-TRIES = 20
+TRIES = 20  # requests for an update
 _LATELY = timedelta(minutes=15)
 _UPDATES = (Verdict.REPLACE, Verdict.MERGE)
+# The columns that `Memory.is_always_included` reads, and the id.
 _DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing", "feedback")
 
 
@@ -87,7 +88,7 @@ class Lessons:
     def chips(self) -> list[dict[str, Any]]:
         """Return the labels under an answer, for memories learned, updated and no longer used.
 
-        Each label contains the number of memories and unfolds to the list.
+        Each label contains a number of memories; a click on it shows their list.
         """
         learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
         updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))
@@ -114,7 +115,7 @@ class Lessons:
 
 
 def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int, Lessons]:
-    """Return what was learned from each turn, by turn key."""
+    """Return the memories learned from each turn and the refused secrets, by turn key."""
     taught, retiring = _memories_by_outcome(user, turns)
     refused: dict[int | None, dict[str, None]] = defaultdict(dict)
     for turn_id, category in Refusal.objects.filter(user=user, turn__in=turns).values_list(
@@ -179,12 +180,12 @@ def _memories_by_outcome(
     return taught, retiring
 
 
-def _outcome(one: Arbitration) -> str:
-    if one.verdict == Verdict.SKIP or one.memory is None:
+def _outcome(row: Arbitration) -> str:
+    if row.verdict == Verdict.SKIP or row.memory is None:
         return ""
-    if one.memory.status == MemoryStatus.CANDIDATE:
+    if row.memory.status == MemoryStatus.CANDIDATE:
         return "waiting"
-    return "updated" if one.verdict in _UPDATES and one.memory_id == one.target_id else "learned"
+    return "updated" if row.verdict in _UPDATES and row.memory_id == row.target_id else "learned"
 
 
 def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
