@@ -1,5 +1,5 @@
-/* Theme, menus, forms that send themselves, shortcuts, sheets, copying. Listeners sit on the
-   document, so what htmx brings later works too. */
+/* Theme, menus, forms submitted on change, shortcuts, sheets, copying. Listeners are attached to the
+   document, so that they also work for content that htmx inserts later. */
 (() => {
   "use strict";
 
@@ -9,7 +9,7 @@
       if (found) handle(event, found);
     });
 
-  // Theme: shown at once, then kept by the server as without JavaScript.
+  // Apply the theme at once, then store it on the server with the same form as without JavaScript.
   on("submit", "[data-theme-form]", (event, form) => {
     const theme = event.submitter?.value;
     if (!theme) return;
@@ -20,13 +20,13 @@
     }
     const body = new FormData(form);
     body.set("theme", theme);
-    // keepalive: the choice is sent even if the page is left at once.
+    // `keepalive` sends the request even if the person leaves the page at once.
     fetch(form.action, { method: "POST", body, redirect: "manual", keepalive: true }).catch(() => {});
     closeMenus();
   });
 
-  // A form is sent once, even if its button is pressed twice: the second answer would say that what
-  // the first has done is impossible. Forms that a script sends are prevented: they don't count.
+  // Ignore a second submit within two seconds, for example a double click: its response would be an
+  // error. Forms whose default submit is prevented are sent by another script and don't count.
   const ONCE_MS = 2000;
   const sent = new WeakMap();
   window.addEventListener("submit", (event) => {
@@ -35,7 +35,7 @@
     else sent.set(event.target, event.timeStamp);
   });
 
-  // No draft and no tick outlives a sign-out in the browser.
+  // Signing out removes all drafts and ticks from the browser's storage.
   on("submit", 'form[action^="/signout/"], form[action^="/memory/data/everything/"]', () => {
     try {
       for (const key of Object.keys(localStorage)) if (key.startsWith("draft ")) localStorage.removeItem(key);
@@ -43,7 +43,7 @@
     } catch { /* no storage: nothing to remove */ }
   });
 
-  // Menus (<details class="menu">): one open at a time, closed by a click outside or Esc.
+  // Menus (<details class="menu">): only one is open at a time; a click outside or Esc closes it.
   function closeMenus(except) {
     for (const menu of document.querySelectorAll("details.menu[open]")) {
       if (menu !== except && !menu.contains(except ?? null)) menu.open = false;
@@ -65,8 +65,8 @@
     if (panel.bottom > window.innerHeight && above > panel.height) menu.classList.add("menu--up");
   }, true);
 
-  // What a menu's item does may close a dialog later: the focus then returns to the menu's button,
-  // since a closed menu's item can't have it.
+  // Move the focus from a clicked menu item to the menu's button. If the item opens a dialog, closing
+  // the dialog returns the focus there; an item of a closed menu can't have the focus.
   document.addEventListener("click", ({ target }) => {
     const menu = target.closest(".menu__item")?.closest("details.menu");
     if (menu?.contains(document.activeElement)) menu.querySelector("summary").focus();
@@ -79,7 +79,7 @@
   function stepInMenu(menu, step) {
     const items = [...menu.querySelectorAll(".menu__item, .menu__panel input:not([type=hidden])")];
     const at = items.indexOf(document.activeElement);
-    // From the summary, up leads to the last.
+    // From the menu's button, the up key leads to the last item.
     const from = at < 0 && step < 0 ? 0 : at;
     items[(from + step + items.length) % items.length]?.focus();
   }
@@ -97,10 +97,10 @@
     }
   });
 
-  // Switches, filters and sort orders send their form when they change.
+  // Switches, filters and sort orders submit their form when they change.
   on("change", "[data-submit-on-change]", (_event, field) => field.form?.requestSubmit());
 
-  // Whoever has chosen no time zone is offered the browser's.
+  // Offer the browser's time zone to a person who hasn't chosen a time zone.
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   function offerTimeZone() {
     for (const offer of document.querySelectorAll("[data-time-zone-offer]")) {
@@ -120,24 +120,24 @@
     const field = button.parentElement.querySelector("input");
     const isShown = field.type === "text";
     field.type = isShown ? "password" : "text";
-    field.autocapitalize = "none"; // as a phone treats a hidden one
+    field.autocapitalize = "none"; // phones do the same in a password field
     button.setAttribute("aria-pressed", String(!isShown));
   });
 
-  // Which file was chosen is said by the page, as choosing it is.
+  // Show the name of the chosen file in the page, since the browser's own text may be in another language.
   on("change", "[data-file]", (_event, field) => {
     field.form.querySelector("[data-file-name]").textContent = field.files[0]?.name ?? "";
   });
 
-  // The help lists only the keys that do something on this page.
+  // The keyboard help lists only the keys that work on this page.
   on("click", '[data-dialog-open="keyboard-help"]', () => {
     for (const line of document.querySelectorAll("#keyboard-help [data-works-with]")) {
       line.hidden = !document.querySelector(line.dataset.worksWith);
     }
   });
 
-  // "/" goes to the search field; other single keys press the button that names them. Ctrl+/ is "?"
-  // for somebody who types.
+  // "/" moves the focus to the search field; other single keys click the element with that `data-key`.
+  // Ctrl+/ opens the keyboard help even while the focus is in a text field.
   const typing = (element) => element.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
   document.addEventListener("keydown", (event) => {
     const help = (event.ctrlKey || event.metaKey) && event.key === "/" && document.querySelector('[data-key="?"]');
@@ -167,13 +167,13 @@
     }
   });
 
-  // Esc leaves a form that stands in a row or under a phrase, as its link does.
+  // Esc cancels a form inside a row or below a phrase, like its Cancel link.
   on("keydown", ".row, .portrait__phrase", (event, row) => {
     if (event.key === "Escape" && !event.isComposing) row.querySelector("[data-cancel]")?.click();
   });
 
-  // A phrase of "About you" is corrected right under it: the form moves there, and back to its place
-  // when it is cancelled. The focus moves with it.
+  // To correct a phrase of "About you", the form moves below the phrase. Cancelling moves the form back
+  // and returns the focus to the phrase's button.
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const { target: form, requestConfig: { elt } } = detail;
     if (form?.id !== "tell") return;
@@ -183,7 +183,7 @@
     document.getElementById("tell-home").append(form);
   });
 
-  // A row that is being changed shows it until the answer is there.
+  // Mark a row as busy until the response to its change arrives.
   function markBusy(elt, busy) {
     const rows = elt.closest(".bulk") ? document.querySelectorAll(".row:has(.row__check:checked)") : [elt.closest(".row")];
     for (const row of rows) {
@@ -194,7 +194,7 @@
   document.addEventListener("htmx:beforeSend", ({ detail }) => markBusy(detail.requestConfig.elt, true));
   document.addEventListener("htmx:afterRequest", ({ detail }) => markBusy(detail.requestConfig.elt, false));
 
-  // A row that is replaced keeps the focus; the next row gets it if this one left the list.
+  // A replaced row keeps the focus. If the row left the list, the next row gets the focus.
   let focusedRow = "";
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const row = detail.target?.closest?.(".row");
@@ -208,7 +208,7 @@
     near?.querySelector("summary, .row__title")?.focus();
   });
 
-  // The bulk bar counts what is ticked; its last link unticks all.
+  // The bulk bar shows the number of ticked rows; its last link unticks all of them.
   function countTicked(area) {
     const ticked = area.querySelectorAll(".row__check:checked").length;
     for (const place of area.querySelectorAll("[data-bulk-count]")) place.textContent = ticked;
@@ -223,7 +223,7 @@
     countTicked(area);
   });
 
-  // A form that acts on what is ticked can't be sent while nothing is.
+  // The button of a form that acts on ticked items is disabled while no item is ticked.
   function needChoice(form) {
     const button = form.querySelector(".button--primary, .button--danger, .forget__chosen");
     if (button) button.disabled = !form.querySelector("[type=checkbox]:checked, [type=radio]:checked");
@@ -232,13 +232,13 @@
   needChoices();
   document.addEventListener("htmx:afterSettle", needChoices);
   on("change", "[data-needs-choice]", (event, form) => {
-    // "Exactly as typed" is an alternative to the ticked changes.
+    // The choice "Exactly as typed" excludes the proposed changes.
     const other = event.target.matches("[type=radio][name=exact]") ? "[type=checkbox]" : "[name=exact]";
     for (const input of form.querySelectorAll(`${other}:checked`)) input.checked = false;
     needChoice(form);
   });
 
-  // A sheet left open would stay above the page when the window grows wide.
+  // Close an open sheet when the window becomes so wide that the sheet is a column (without a shadow).
   window.addEventListener("resize", () => {
     for (const sheet of document.querySelectorAll(".sheet:popover-open")) {
       if (getComputedStyle(sheet).boxShadow === "none") sheet.hidePopover();
@@ -246,7 +246,7 @@
   });
   on("click", ".sheet:popover-open a", (_event, link) => link.closest(".sheet").hidePopover());
 
-  // A press beside an open sheet only closes it: what lies under the dimmed area isn't pressed too.
+  // A click beside an open sheet only closes the sheet; it doesn't click the element below the pointer.
   let closing = null;
   document.addEventListener("pointerdown", ({ target }) => {
     const sheet = document.querySelector("[popover]:popover-open");
@@ -254,7 +254,7 @@
   }, true);
   for (const type of ["mousedown", "mouseup", "click"]) {
     document.addEventListener(type, (event) => {
-      if (!closing || !event.detail) return; // a click by the keyboard has no detail
+      if (!closing || !event.detail) return; // a click made by the keyboard has the detail 0
       event.preventDefault();
       event.stopImmediatePropagation();
       if (type !== "click") return;
@@ -263,7 +263,7 @@
     }, true);
   }
 
-  // The tab of the open page is in view where the tabs don't fit.
+  // If the tabs don't fit, scroll to the tab of the current page.
   for (const tab of document.querySelectorAll(".tabs > [aria-current]")) {
     const row = tab.parentElement;
     row.scrollLeft = tab.offsetLeft + tab.offsetWidth - row.clientWidth;

@@ -1,9 +1,9 @@
-/* Around the messages: names of conversations, and the panel about an answer. */
+/* Beside the messages: renaming conversations, forget cards, and the panel about an answer. */
 (() => {
   "use strict";
 
-  // While a menu of the list is open or a name is being typed the list isn't replaced. It catches
-  // up when that is over.
+  // The list of conversations isn't replaced while one of its menus is open or a name is being typed.
+  // It is updated afterwards.
   let stale = false;
   const inUse = () => document.querySelector(
     "#conversation-list :is(details.menu[open], .rename:not([data-leaves]), .htmx-request)",
@@ -24,7 +24,7 @@
   document.addEventListener("toggle", catchUp, true);
   document.addEventListener("htmx:afterSettle", catchUp);
 
-  // The field for a name: its text is chosen, Esc cancels.
+  // When the field for a name appears, select its text. Esc cancels renaming.
   document.addEventListener("htmx:afterSettle", () => {
     const field = document.querySelector("[data-renames]");
     if (field && document.activeElement !== field) field.select();
@@ -54,8 +54,8 @@
     });
   }
 
-  // "Remember this…" takes what is selected in its message; opening the menu ends the selection.
-  // Only the place is sent, counted in characters: an address may be written into logs.
+  // "Remember this…" uses the selected part of the message. Opening the menu clears the selection, so
+  // store it before. Send only the positions in characters, not the text, since logs contain URLs.
   let chosen = null; // { bubble, start, end }
   function selectedIn(bubble) {
     const selection = getSelection();
@@ -83,8 +83,8 @@
     chosen = null;
   });
 
-  // What is ticked on a card of forgetting is kept in this tab until the card is answered: only the ids
-  // of its lines, never what they say. Signing out removes it (app.js).
+  // The ticks of a forget card are stored in this tab until the card is answered: only the ids of the
+  // ticked lines, never their texts. Signing out removes them (app.js).
   const ticksOf = (card) => `ticks ${card.id}`;
   const boxes = (card) => [...card.querySelectorAll("[type=checkbox]")];
   document.addEventListener("change", ({ target }) => {
@@ -93,7 +93,7 @@
     const ticked = boxes(card).filter((one) => one.checked).map((one) => one.value);
     try {
       sessionStorage.setItem(ticksOf(card), ticked.join(" "));
-    } catch { /* no storage: the card still has them */ }
+    } catch { /* no storage: the ticks are still on the card */ }
   });
   function tickAgain() {
     for (const card of document.querySelectorAll(".forget:not([data-ticked])")) {
@@ -101,7 +101,7 @@
       let kept = null;
       try {
         kept = sessionStorage.getItem(ticksOf(card));
-      } catch { /* no storage: as the server ticks them */ }
+      } catch { /* no storage: keep the ticks of the server */ }
       if (kept === null) continue;
       const changed = boxes(card).filter((one) => one.checked !== kept.split(" ").includes(one.value));
       for (const one of changed) one.checked = !one.checked;
@@ -112,19 +112,19 @@
   tickAgain();
   document.addEventListener("htmx:afterSettle", tickAgain);
   document.addEventListener("htmx:afterRequest", ({ detail: { successful, xhr, requestConfig: { elt } } }) => {
-    // An answered card is replaced together with its messages; another answer is a card again.
+    // The response to an answered card replaces all messages (HX-Retarget); otherwise it is a card again.
     if (!successful || !elt.matches(".forget") || !xhr.getResponseHeader("HX-Retarget")) return;
     try {
       sessionStorage.removeItem(ticksOf(elt));
     } catch { /* no storage: nothing to remove */ }
   });
 
-  // What a turn taught opens below its chip, perhaps below the fold: only as far as needed is scrolled.
+  // An opened list of learned memories may lie below the visible area; scroll only as far as needed.
   document.addEventListener("toggle", ({ target }) => {
     if (target.matches?.(".learned[open]")) target.scrollIntoView({ block: "nearest" });
   }, true);
 
-  // The panel: which answer it is about; on small screens it opens as a sheet.
+  // Mark the answer that the side panel is about. On small screens, the panel opens as a sheet.
   function mark() {
     const shown = document.getElementById("used-here")?.dataset.answer;
     for (const chip of document.querySelectorAll("[data-shows]")) {

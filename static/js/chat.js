@@ -1,4 +1,4 @@
-/* The composer, answers as they come, and the list of messages. */
+/* The chat: the message field (composer), streamed answers, and the list of messages. */
 (() => {
   "use strict";
 
@@ -6,13 +6,13 @@
   const composer = () => document.querySelector("[data-composer]");
   const list = () => document.querySelector("[data-follow]");
 
-  // Enter sends, Shift+Enter breaks the line. While an input method is composing (Chinese,
-  // Japanese …) Enter only picks a word; Safari reports that Enter as key 229.
+  // Enter sends the message; Shift+Enter adds a line break. While an input method is composing
+  // (Chinese, Japanese …), Enter only selects a word; Safari reports this Enter as key 229.
   document.addEventListener("keydown", (event) => {
     const field = event.target;
     if (!field.matches?.("[data-composer], [data-edit-field]")) return;
     const composing = event.isComposing || event.keyCode === 229;
-    const asksFirst = field.matches("[data-confirms]"); // then only its button sends
+    const asksFirst = field.matches("[data-confirms]"); // only the button may send this form
     if (event.key === "Enter" && !event.shiftKey && !composing && !asksFirst) {
       event.preventDefault();
       if (!field.value.trim()) return;
@@ -33,7 +33,7 @@
     if (event.key === "Escape" && answering && !event.isComposing && !elsewhere) stop();
   });
 
-  // "i" goes back to the composer.
+  // The key "i" moves the focus to the composer.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "i" || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.target.closest("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
@@ -41,7 +41,7 @@
     composer()?.focus();
   });
 
-  // Browsers without `field-sizing` grow the field by script.
+  // In browsers without `field-sizing`, this script adapts the height of the field.
   if (!CSS.supports("field-sizing", "content")) {
     document.addEventListener("input", ({ target }) => {
       if (!target.matches("[data-composer], [data-edit-field]")) return;
@@ -50,15 +50,15 @@
     });
   }
 
-  // What is being typed is kept in this browser until it is sent: for a reload, for a closed tab, for
-  // somebody who has to sign in again. Signing out removes it (app.js).
-  // A draft belongs to the place it will be sent to, whatever the address of the page.
+  // Drafts: the browser stores the typed text until it is sent, so that a reload, a closed tab or an
+  // expired session doesn't lose it. Signing out removes all drafts (app.js). The key of a draft
+  // contains the person and the URL to which the form is sent.
   const draft = (place) => `draft ${composer()?.form.dataset.person} ${place ?? new URL(composer()?.form.action, location).pathname}`;
   function remember(text, place) {
     try {
       if (text.trim()) localStorage.setItem(draft(place), text);
       else localStorage.removeItem(draft(place));
-    } catch { /* no storage: the field still has it */ }
+    } catch { /* no storage: the text is still in the field */ }
   }
   document.addEventListener("input", ({ target }) => {
     if (target.matches("[data-composer]")) remember(target.value);
@@ -74,7 +74,7 @@
     field.value = text;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
-  // What was sent is no draft, even if the page was left before it heard that it had arrived.
+  // Remove the draft if it equals the last sent message: the page was left before it got the response.
   const said = [...document.querySelectorAll("#bubbles .bubble--user .bubble__text")].at(-1);
   if (said && recall().trim() === said.textContent.trim()) remember("");
   if (composer() && !composer().value && recall()) setText(composer(), recall());
@@ -86,12 +86,12 @@
     } catch { /* no storage: no draft */ }
   }
 
-  // The list follows the answer unless the reader has scrolled up.
+  // The list scrolls with the answer, unless the reader has scrolled up.
   const NEAR = 120;
   let near = true;
   const toEnd = () => { const place = list(); place.scrollTop = place.scrollHeight; near = true; };
-  // Of an answer with a long form below it, the beginning is shown once: it says what was done.
-  // After that the list stays where the reader put it, so that no button moves under the pointer.
+  // If an answer with a forget card is higher than the list, scroll once to its beginning, which says
+  // what was done. Then don't scroll again, so that no button moves away from the pointer.
   let begun = null;
   const follow = () => {
     const last = [...document.querySelectorAll("#bubbles > .bubble")].at(-1);
@@ -100,8 +100,8 @@
     begun = last;
   };
   if (list()) {
-    // A form that asks for confirmation focuses its title, and is shown with its buttons once: a later
-    // press on the title moves nothing.
+    // A card that asks for confirmation gets the focus on its title. Scroll once to show its buttons; a
+    // later click on the title doesn't scroll.
     list().addEventListener("focusin", ({ target }) => {
       const asks = target.matches(".forget .card__title") && target.closest(".forget");
       if (!asks || asks.dataset.seen) return;
@@ -118,27 +118,27 @@
     if (!location.hash || location.hash === "#end") follow();
     byId("to-end").addEventListener("click", toEnd);
   }
-  // Earlier messages come above: what is being read stays where it is.
+  // When earlier messages are inserted above, keep the scroll position of the visible messages.
   let height = 0;
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target?.matches?.(".more")) height = list().scrollHeight - list().scrollTop;
   });
   document.addEventListener("htmx:afterSettle", () => {
     if (!height) return;
-    // The first of the messages below may name a day that the ones above end with.
+    // Remove a repeated day heading between the inserted messages and the messages below them.
     const days = [...document.querySelectorAll("#bubbles > .bubble__day")];
     days.filter((one, place) => one.textContent === days[place - 1]?.textContent).forEach((one) => one.remove());
     list().scrollTop = list().scrollHeight - height;
     height = 0;
   });
 
-  // A link to a message that is further back than this page goes: ask for the page around it.
+  // If the URL links to a message that isn't on this page, load the page that contains it.
   const wanted = location.hash.slice(1);
   if (wanted.startsWith("msg_") && !byId(wanted) && !location.search.includes("at=")) {
     location.replace(`${location.pathname}?at=${wanted}#${wanted}`);
   }
 
-  /* Answers. A form with [data-answers] is sent here and its answer read as it comes. */
+  /* Answers. A form with [data-answers] is sent by this script, which shows the streamed answer. */
   let answering = null; // { stopUrl, abort, stopped }
 
   document.addEventListener("submit", (event) => {
@@ -168,7 +168,7 @@
       if (next && response.ok) {
         if (isNew) {
           remember("");
-          remember(composer().value, new URL(next, location).pathname); // typed since it was sent
+          remember(composer().value, new URL(next, location).pathname); // text typed since then
         }
         sessionStorage.setItem("answer", new URL(next, location).pathname);
         location.assign(next);
@@ -177,7 +177,7 @@
       }
       if (!response.ok) return await refused(response, form, words, before);
       taken = true;
-      if (isNew) remember(composer().value); // typed since it was sent
+      if (isNew) remember(composer().value); // text typed since then
       for await (const [name, data] of events(response.body)) {
         if (name === "begun") {
           data.gone.forEach(leave);
@@ -200,13 +200,13 @@
   }
   const text = (name) => byId("toast-template").dataset[name];
 
-  // What was said stands there at once; it goes back where it was typed if it can't be sent.
+  // Show the sent message at once. If sending fails, `failed` puts the text back into its field.
   function start(form, words) {
     const pending = byId("pending").content.cloneNode(true);
     const [mine, theirs] = pending.children;
     const bubbles = byId("bubbles");
     byId("composer-error")?.remove();
-    // An answer under way elsewhere keeps its Stop button: what is sent meanwhile is refused.
+    // Keep the Stop button of an answer that another window requested; the server refuses this message.
     document.querySelector("#ending:not(.ending--answering)")?.remove();
     let hidden = [];
     if (form.matches("[data-sends]")) {
@@ -267,7 +267,7 @@
     }
   }
 
-  // The HTML is the server's own: Markdown carried out and cleaned there.
+  // The HTML is safe: the server rendered it from Markdown and sanitized it.
   function show(html) {
     const place = document.querySelector(".bubble--assistant.bubble--pending");
     if (!place) return;
@@ -279,11 +279,11 @@
   function end(data) {
     clearPending();
     data.gone.forEach(leave);
-    // What comes names its day again where nothing was said on it before.
+    // Remove day headings without messages; the received HTML contains the heading again.
     document.querySelectorAll("#bubbles > .bubble__day:not(:has(+ .bubble))").forEach((day) => day.remove());
     byId("ending")?.remove();
     document.querySelectorAll("#bubbles .only-last").forEach((one) => one.remove());
-    // A list that was shown anew meanwhile, as after a forget, has the message already.
+    // If the list was loaded again in the meantime, for example after a forget, remove duplicates.
     const said = document.createElement("template");
     said.innerHTML = data.html;
     said.content.querySelectorAll(".bubble[id]").forEach((one) => leave(one.id));
@@ -291,7 +291,7 @@
     for (const name of data.changed.split(", ")) window.htmx.trigger(document.body, name);
     announce([...document.querySelectorAll("#bubbles .bubble--assistant")].at(-1)?.querySelector(".bubble__text")?.innerText ?? "");
   }
-  // Read aloud once; who goes on reading must not meet the answer a second time below the list.
+  // Let screen readers read the answer once, then remove it, since it would be a duplicate on the page.
   function announce(words) {
     byId("said").textContent = words;
     setTimeout(() => { if (byId("said").textContent === words) byId("said").textContent = ""; }, 3000);
@@ -300,7 +300,7 @@
     document.querySelectorAll(".bubble--pending").forEach((bubble) => bubble.remove());
   }
 
-  // The stream ended before its end: the page shows what is there.
+  // The stream ended without an `ended` event: load the messages that the server has stored.
   async function lost() {
     clearPending();
     await window.htmx.ajax("GET", location.pathname, { target: "#bubbles", swap: "outerHTML" });
@@ -334,13 +334,13 @@
     window.showToast?.(told, "error");
   }
 
-  // What couldn't be sent stands in the field again, before what was typed meanwhile.
+  // Put an unsent message back into the field, before the text typed in the meantime.
   function giveBack(form, words) {
     const field = composer();
     if (form.matches("[data-sends]") && field) setText(field, [words, field.value].filter(Boolean).join("\n\n"));
   }
 
-  // What is sent during an answer waits for its end; typing on takes it back.
+  // A message sent during an answer is sent when the answer ends. Typing in the field cancels this.
   function sendLater(waits) {
     const note = byId("composer-waits");
     if (note) note.textContent = waits ? note.dataset.words : "";
@@ -356,7 +356,7 @@
     setStopping(true);
     try {
       await fetch(mine.stopUrl, { method: "POST", redirect: "manual", headers: { "HX-Request": "true", "X-CSRFToken": token() } });
-    } catch { /* the stream tells how it goes on */ }
+    } catch { /* the end of the stream shows the result */ }
     setTimeout(() => { if (answering === mine) mine.abort.abort(); }, 4000);
   }
   function setStopping(stops) {
@@ -369,20 +369,20 @@
     button.setAttribute("aria-label", words);
   }
   document.addEventListener("click", (event) => {
-    // Stop takes the place of Send: the second click of a double click on Send mustn't stop.
+    // The Stop button replaces the Send button, so ignore the second click of a double click on Send.
     if (event.target.closest("[data-composer-stop]") && event.detail < 2) stop();
   });
 
-  // The page of a conversation that was begun just now asks for its first answer.
+  // The page of a new conversation requests the first answer itself.
   try {
     if (sessionStorage.getItem("answer") === location.pathname) {
       const form = document.querySelector("#ending [data-answers]");
       sessionStorage.removeItem("answer");
       form?.requestSubmit();
     }
-  } catch { /* no storage: the button is there */ }
+  } catch { /* no storage: the person can press the button */ }
 
-  // Editing in the bubble: Esc or Cancel brings the words back.
+  // Editing a message in its bubble: Esc or Cancel restores the text.
   const unedited = new Map();
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
     if (target?.matches?.(".bubble__text")) unedited.set(target.id, target.cloneNode(true));
@@ -391,7 +391,7 @@
     if (event.target.closest("[data-edit-cancel]")) leaveEditing(event);
   });
   function leaveEditing(event) {
-    if (!composer()) return; // on a page of its own the link leads back
+    if (!composer()) return; // on a separate page, follow the Cancel link
     event.preventDefault();
     event.stopPropagation();
     const form = event.target.closest("form");
@@ -414,7 +414,7 @@
     field.setSelectionRange(field.value.length, field.value.length);
   });
 
-  // Another tab or device may have gone on meanwhile: coming back to this one shows it.
+  // Another tab or device may have added messages, so check for them when this tab becomes visible.
   async function lookAgain() {
     const page = byId("bubbles");
     if (document.visibilityState !== "visible" || !page || !composer()?.form.matches("[data-has-page]")) return;
@@ -432,10 +432,10 @@
     if (near) toEnd();
   }
   for (const [place, name] of [[document, "visibilitychange"], [window, "focus"]]) {
-    place.addEventListener(name, () => lookAgain().catch(() => { /* offline: the page stays as it is */ }));
+    place.addEventListener(name, () => lookAgain().catch(() => { /* offline: keep the page unchanged */ }));
   }
 
-  // Suggestions fill the composer; what stands there is kept for the person to send.
+  // A suggestion fills the composer; the person decides whether to send it.
   document.addEventListener("click", (event) => {
     const suggestion = event.target.closest("[data-fill]");
     if (!suggestion || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,10 +1,10 @@
-/* A link that leads to a confirmation page opens the dialog on this page where there is one.
-   <a href="/…/delete/" data-dialog-open="delete-12">; [data-dialog-close] closes. */
+/* Dialogs. <a href="/…/delete/" data-dialog-open="delete-12"> opens the dialog with that id if the
+   page has one, and otherwise follows the link. [data-dialog-close] closes the dialog around it. */
 (() => {
   "use strict";
 
-  // An open dialog or popover hides the page's scrollbar. dialog.css keeps its room only if the page
-  // had a scrollbar that takes room.
+  // An open dialog or popover hides the page's scrollbar. With `data-scrollbar`, dialog.css keeps the
+  // scrollbar's space, so that the page doesn't move.
   function noteScrollbar() {
     const root = document.documentElement;
     if (root.querySelector("dialog:modal, [popover]:popover-open")) return;
@@ -34,14 +34,14 @@
     }
   });
 
-  // A click on the backdrop has the dialog as its target but lies outside its box.
+  // The target of a click on the backdrop is the dialog, so compare the pointer with the dialog's box.
   function closeIfOutside(dialog, { clientX, clientY }) {
     const box = dialog.getBoundingClientRect();
     const inside = clientX >= box.left && clientX <= box.right && clientY >= box.top && clientY <= box.bottom;
     if (!inside) dialog.close();
   }
 
-  // The dangerous button waits for the typed phrase; the server checks it again.
+  // The dangerous button is disabled until the phrase is typed. The server checks the phrase again.
   function guard(form) {
     const field = form.querySelector("[data-phrase]");
     const button = form.querySelector("[data-needs-phrase]");

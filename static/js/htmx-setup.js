@@ -1,10 +1,10 @@
-/* htmx: the CSRF header, forms that come back with errors, calm failures, dialogs by fragment. */
+/* Set up htmx: the CSRF header, dialogs that arrive as fragments, changed rows, and failed requests. */
 (() => {
   "use strict";
 
   const texts = () => document.getElementById("toast-template")?.dataset ?? {};
 
-  // The cookie's is newer than the page's where somebody has signed in again in another tab.
+  // After a sign-in in another tab, the token in the cookie is newer than the token in the page.
   window.csrfToken = () =>
     document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("meta[name=csrf-token]")?.content ?? "";
 
@@ -12,11 +12,11 @@
     const token = window.csrfToken();
     if (!token || detail.verb === "get") return;
     detail.headers["X-CSRFToken"] = token;
-    // The form's own would be looked at first, and may be from before.
+    // Django reads the form field before the header, and the field may contain an old token.
     delete detail.parameters["csrfmiddlewaretoken"];
   });
 
-  // A dialog that arrives in #dialogs opens; it leaves the page when it is closed.
+  // Open a dialog that arrives in #dialogs, and remove it from the page when it is closed.
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target?.id !== "dialogs") return;
     const dialog = detail.target.querySelector("dialog");
@@ -24,16 +24,16 @@
     dialog.addEventListener("close", () => dialog.remove(), { once: true });
     window.openDialog(dialog);
   });
-  // Answer with `HX-Trigger: dialog-done` when what the dialog asked for has been done.
+  // The server responds with `HX-Trigger: dialog-done` when the action of the dialog is done.
   document.addEventListener("dialog-done", () => {
     document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
   });
 
-  // What looks again by itself: nobody asked, so nobody is told of each time that it fails.
+  // Return whether an element sends requests by itself. Of such failures, only a sign-out is shown, once.
   const isByItself = (elt) => /every |from:body/.test(elt?.getAttribute?.("hx-trigger") ?? "");
   let saidSignedOut = false;
 
-  // Another tab may have switched memory on or off: what says so is asked for when the page is seen.
+  // Another tab may have changed the state of memory, so elements that show it reload on `page-seen`.
   let seenAt = 0;
   const seen = () => {
     if (document.visibilityState !== "visible" || Date.now() - seenAt < 1000) return;
@@ -44,7 +44,7 @@
   window.addEventListener("focus", seen);
   window.addEventListener("pageshow", ({ persisted }) => { if (persisted) seen(); });
 
-  // What it looked at went meanwhile, perhaps in another tab: it looks no more.
+  // If an element that polls gets a 404, its object no longer exists: remove the element.
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const elt = detail.requestConfig.elt;
     if (detail.xhr.status !== 404 || !isByItself(elt)) return;
@@ -54,7 +54,7 @@
     if (detail.target !== elt) window.showToast?.(texts().notFound, "error");
   });
 
-  // Changed rows go where they stand. One that this page no longer shows makes it search again.
+  // Changed rows are swapped in place. If the page no longer shows one of them, search again.
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.target?.id !== "toasts") return;
     const answer = document.createElement("template");
@@ -66,7 +66,7 @@
     window.htmx.trigger("#filters", "submit");
   });
 
-  // A row of what was forgotten meanwhile says so in its place, and offers nothing more.
+  // Replace the content of a row whose memory was forgotten in the meantime by a note.
   const showGone = (row) => {
     const said = document.createElement("p");
     said.className = "row__quote tone-warning";
@@ -90,8 +90,7 @@
       saidSignedOut = true;
     }
     const row = status === 404 && detail.requestConfig.elt.closest(".row");
-    if (row && !row.matches(".row--editing")) {
-      // What is typed in a row stays there.
+    if (row && !row.matches(".row--editing")) { // a row being edited keeps the typed text
       showGone(row);
       return;
     }

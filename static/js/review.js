@@ -1,5 +1,5 @@
-/* The review inbox by keys: 1, 2 and 3 press the buttons that name them (app.js); here the page
-   sees to it that the next pair is ready for them, and that one press is one decision. */
+/* The review inbox: send only one decision per page, even if a key or button is pressed twice. The keys
+   1, 2 and 3 are handled in app.js. */
 (() => {
   "use strict";
 
@@ -9,6 +9,6 @@
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "yes";
   });
-  // Back and forward may show a page that was already sent.
+  // The browser's back button may show a page whose form was already sent.
   window.addEventListener("pageshow", () => delete form.dataset.sent);
 })();

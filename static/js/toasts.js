@@ -1,4 +1,4 @@
-/* Toasts: a countdown while undo is possible, a calm exit otherwise, never for errors. */
+/* Toasts disappear after some seconds, with a countdown if they offer undo. Errors stay. */
 (() => {
   "use strict";
 
@@ -38,12 +38,12 @@
     event.target.closest("[data-toast-close]")?.closest(".toast").remove();
   });
 
-  // Undone in place: the toast that offered it has nothing more to offer.
+  // Remove a toast after its undo request has succeeded.
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (detail.successful) detail.requestConfig.elt.closest(".toast")?.remove();
   });
 
-  // The newest one stands alone; a warning or an error stays until something of its kind comes.
+  // A new toast removes the old ones; a warning or an error stays until the next warning or error.
   const stays = (toast) => toast.matches(".toast--error, .toast--warning");
   function clearBefore(newest) {
     for (const old of region().querySelectorAll(".toast[data-started]")) {
@@ -56,14 +56,14 @@
     fresh.forEach(start);
   };
 
-  // No toast covers what an open dialog, card, notice or form asks to press: it moves to the nearest
-  // free height, which is no bar of the page either where there is room.
+  // A toast must not cover buttons of an open dialog, card, notice or form: it moves to the nearest free
+  // height, if possible outside the bars of the page too.
   const ACTIONS = ["dialog[open]", ".card", ".notice", ".confirm", ".form", ".bulk", ".edit", ".receipt"]
     .map((place) => `${place} :is(button, a.button)`).join();
   const BARS = ".site-header, .chat__bar, .chat__foot, .tabs, h1";
   const GAP = 8;
 
-  // The part of each that is in view: a list that scrolls shows only a part of what it holds.
+  // Return the visible parts of the matching elements, since a scrolling list may hide some of them.
   function inView(selector) {
     const boxes = [];
     for (const one of document.querySelectorAll(selector)) {
