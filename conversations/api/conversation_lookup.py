@@ -143,10 +143,10 @@ def forget(call: Call, reference: str, *, clears: bool = False) -> Response:
 
 
 def write_response(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
-    """Return the response to a write.
+    """Return the response to a request that has written to the conversation `thread`.
 
-    The response for a temporary conversation isn't stored for retries with the same idempotency
-    key.
+    If the conversation is temporary, the response isn't stored for retries with the same
+    idempotency key.
     """
     kind = UnstoredResponse if isinstance(thread, TemporaryConversation) else Response
     return kind(answer, status=status)

@@ -192,7 +192,7 @@ class EpisodeQuery(OfConversation):
 
 
 def _forget_variant_schema(scope: str, *needed: str, also: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the schema of one valid combination of fields in a request to forget."""
+    """Return the schema of one valid combination of fields; the fields in `also` are optional."""
     rest = ("user_id", "cascade", "forget_memories", *needed, *also)
     listed = {name: {"minItems": 1} for name in needed if name.endswith("_ids")}
     return {

@@ -37,7 +37,8 @@ from ops.accounts import users
 def _prepared(call: Call, field: str) -> PreparedQuery:
     """Return the text of a field of the request, prepared as a search query.
 
-    The names of speakers in the person's conversations get more weight in the search.
+    If the text names a speaker of the person's conversations, the search prefers messages by this
+    speaker.
     """
     text = call.data[field]
     if call.user.pk is None:

@@ -221,7 +221,7 @@ def build_bubbles(
 
 
 def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
-    """Return the ids of the last question and its answer, if there is one.
+    """Return the ids of the last question and of its answer, if it has one.
 
     Return an empty set if the conversation doesn't end with a question or its answer.
     """

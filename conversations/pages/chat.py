@@ -1,4 +1,4 @@
-"""Views of the chat: show, continue or rename a conversation, edit a message, answer it or stop."""
+"""Views of the chat: show, continue or rename a conversation, edit messages, request answers."""
 
 from __future__ import annotations
 

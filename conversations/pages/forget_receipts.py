@@ -84,8 +84,8 @@ def forget_below_messages(
     """Return the forget operation that the chat shows below its messages, or None.
 
     The message that requested an operation may be forgotten too, so no message can show it. If the
-    last attempt of an operation failed, the newest such operation is returned. Otherwise it is the
-    newest one that is in progress or has a receipt, unless it was requested before the
+    last attempt of an operation failed, return the newest such operation. Otherwise return the
+    newest operation that is in progress or has a receipt, if it was requested after the
     conversation's newest message. `without` holds the ids of the operations that messages already
     show.
     """

@@ -137,9 +137,9 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
-    Either all ticked items are forgotten or none. A second card asks for confirmation, and counts
-    and lists the items, if memories that weren't ticked would be forgotten with a message, or if
-    the button for all likely items selected several.
+    Either all ticked items are forgotten or none. A second card counts and lists the items and asks
+    for confirmation in two cases: memories that weren't ticked would be forgotten with a message,
+    or the button for all likely items selected several.
     """
     with own_transaction(request):
         user = person(request)

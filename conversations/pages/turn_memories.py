@@ -274,7 +274,7 @@ def panel_of(user: User, answer: Message | None) -> Panel:
 
 
 def counts_of(user: User, answers: Sequence[Message]) -> Counter[int]:
-    """Return the number of used memories that were selected by relevance, by answer key.
+    """For each answer, by its key, return how many relevant memories it used.
 
     Memories that no longer exist aren't counted.
     """

@@ -215,7 +215,7 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Growth:
-    """The growth of a count: `totals` are its values at the end of `days` (at most `POINTS`)."""
+    """A growing count: `totals` has its value at the end of each of `days` (at most `POINTS`)."""
 
     days: Sequence[date]
     totals: Sequence[int]

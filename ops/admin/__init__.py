@@ -220,7 +220,7 @@ class OperationAdmin(ReadOnlyAdmin):
 
     @method_decorator(require_POST)
     def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
-        """Retry the failed operations of one kind, newest first, up to a limit."""
+        """Retry the newest failed operations of one kind, at most `_AT_ONCE`."""
         if not self.has_act_permission(request):
             raise Http404
         with as_system():

@@ -68,8 +68,8 @@ def _signed_in(request: Request) -> User | None:
 def check_access(parsed: ParsedRequest, *, by_id: bool = False) -> None:
     """Raise `NotFound` if the caller may not access the operation.
 
-    Unlike other functions passed as `whose`, return no user, since an operation may outlive its
-    user. A key that isn't bound to a user may read the operations that it requested itself. For
+    An operation may outlive its user, so this function returns no user, unlike others passed as
+    `whose`. A key that isn't bound to a user may read the operations that it requested itself. For
     changes and for other operations, the call must name the user (else raise `Invalid`), except in
     protocols that identify operations only by id (`by_id`).
     """

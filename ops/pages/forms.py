@@ -56,7 +56,7 @@ class ServiceForm(forms.Form):
     def refusing(self, *unless: type[ApplicationError]) -> Iterator[None]:
         """Add an error that a service raises in the `with` block to the form.
 
-        `NotFound` and the errors in `unless` are raised.
+        `NotFound` and the errors in `unless` are not caught.
         """
         try:
             yield
@@ -220,7 +220,7 @@ class PreferencesForm(ServiceForm):
 
 
 class WelcomeForm(PreferencesForm):
-    """The form at the first sign-in. A script selects the browser's time zone in it."""
+    """The form at the first sign-in. A script preselects the browser's time zone."""
 
     # Setting inherited fields to None removes them.
     display_name = None  # type: ignore[assignment]

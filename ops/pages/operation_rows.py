@@ -311,7 +311,7 @@ def forgotten_words(operation: Operation | None = None) -> str:
 
 
 def forgotten_and_kept(operation: Operation | None) -> str:
-    """Return a confirmation. It counts the kept rows that still mention the content, if any."""
+    """Return "Forgotten …", with the number of kept rows that still mention the content, if any."""
     payload = operation.payload if operation else {}
     still = in_words(payload.get(STILL_IN) or {"message": payload.get(STILL_SAID, 0)})
     if not still:

@@ -180,7 +180,7 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """Return the label of a table, store or step; without a label, its name with spaces."""
+    """Return the label of a table, store or step, or its name with spaces if there is no label."""
     return known_label(name) or name.rpartition(":")[2].replace("_", " ")
 
 
