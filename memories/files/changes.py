@@ -2,7 +2,8 @@
 
 The edited file is compared with its text at the last sync: an unchanged line requests nothing, so
 an outdated file never undoes changes made elsewhere. If a line was edited and its memory wasn't,
-the memory gets the new text. If both have changed since the sync, the user decides.
+the memory gets the new text. If the line and its memory have changed since the sync, the user
+decides.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Literal
 
 from memories.files.grammar import Document, Line, Role, ShownMemory
 
-FEWEST_FOR_REVIEW = 5
+FEWEST_FOR_REVIEW = 5  # if fewer lines are removed, their number never needs a decision
 MOST_REMOVED = 5  # the user decides if more than one in five lines is removed
 
 
@@ -55,10 +56,10 @@ class EditedMemory:
 class NewStatement:
     """A new statement in the file, which is to be compared with the existing memories.
 
-    `place` is the position of its line among all lines. `formerly` is the id in the line, if any:
-    such a line is an altered copy of a memory's line, or its memory no longer exists, for example
-    because an old version of the file was restored. `kind` is "" if a line with an id is outside of
-    any section.
+    `place` is the position of its line among all lines. `formerly` is the memory id in the line, or
+    "". A new statement has such an id if its line is an altered copy of a memory's line, or if the
+    memory no longer exists, for example because an old version of the file was restored. `kind` is
+    "" if a line with an id is outside of any section.
     """
 
     place: int
@@ -130,10 +131,10 @@ def find_changes(
         else:
             found.append(NewStatement(number, entry.text, entry.kind))
     return Changes(
-        edited=tuple(one for one in judged if isinstance(one, EditedMemory)),
-        created=tuple(sorted([*created, *found], key=lambda one: one.place)),
+        edited=tuple(change for change in judged if isinstance(change, EditedMemory)),
+        created=tuple(sorted([*created, *found], key=lambda statement: statement.place)),
         removed=removed,
-        disputed=(*(one for one in judged if isinstance(one, DisputedChange)), *disputed),
+        disputed=(*(change for change in judged if isinstance(change, DisputedChange)), *disputed),
         repeated=repeated,
     )
 
@@ -158,7 +159,7 @@ def _separate_copies(
         memory, was = known.get(id), before.get(id)
         said = {""}
         if memory is not None or was is not None:
-            place = min(lines, key=lambda one: _mismatch(lines[one], memory, was))
+            place = min(lines, key=lambda place: _mismatch(lines[place], memory, was))
             line = lines.pop(place)
             said.add(line.text.strip())
             if line.text.strip() or _has_text_of(line, memory):
@@ -213,7 +214,7 @@ def _removals(
 def _changed_elsewhere(memory: CurrentMemory, before: Line | None) -> bool:
     """Return whether the memory's text or kind was changed outside the file since the last sync.
 
-    Other changes, such as a pin or an access, don't conflict with an edit.
+    Other changes of a memory (it was pinned or used) don't conflict with an edit.
     """
     if before is None:
         return memory.newer
@@ -224,8 +225,8 @@ def _has_text_of(line: Line, memory: CurrentMemory | None) -> bool:
     return memory is not None and line.text.strip() == memory.text.strip()
 
 
-def _same(one: Line, other: Line) -> bool:
-    return one.text.strip() == other.text.strip()
+def _same(first: Line, second: Line) -> bool:
+    return first.text.strip() == second.text.strip()
 
 
 def _key(line: Line) -> tuple[str, str]:
@@ -250,10 +251,10 @@ class DiffLine:
 
 @dataclass(frozen=True)
 class MergedLines:
-    """The result of a merge.
+    """The result of `merge_lines`.
 
-    If the two edits changed the same place differently, `clean` is False and `text` has the lines
-    of `ours` there.
+    If the edits changed the same place differently, `clean` is False and `text` has the lines of
+    `ours` in that place.
     """
 
     text: str
@@ -263,16 +264,16 @@ class MergedLines:
 def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
     """Merge two edits of a text line by line (three-way merge, diff3: Khanna, Kunal, Pierce 2007).
 
-    Where only one edit changed the text, its lines are taken. Where both made the same change, the
-    lines appear once; where their changes differ, the lines of `ours` are taken. Since each line is
-    a separate statement, a changed passage is merged line by line if it has the same number of
-    lines in all three texts.
+    `ours` and `theirs` are the edits of `base`. Where only one edit changed the text, its lines are
+    taken. Where the edits made the same change, the lines appear once; where their changes differ,
+    the lines of `ours` are taken. Since each line is a separate statement, a changed passage is
+    merged line by line if it has the same number of lines in all three texts.
     """
     old = base.splitlines(keepends=True)
     mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
     lines: list[str] = []
     clean = True
-    places = (one for chunk in _chunks(old, mine, other) for one in _places(*chunk))
+    places = (place for chunk in _chunks(old, mine, other) for place in _places(*chunk))
     for was, left, right in places:
         if left == was:
             lines += right
@@ -288,7 +289,7 @@ _Chunk = tuple[Sequence[str], Sequence[str], Sequence[str]]
 def _chunks(old: Sequence[str], mine: Sequence[str], other: Sequence[str]) -> Iterator[_Chunk]:
     here, there = _matching_lines(old, mine), _matching_lines(old, other)
     at = (0, 0, 0)
-    for place in [one for one in range(len(old)) if one in here and one in there]:
+    for place in [place for place in range(len(old)) if place in here and place in there]:
         ends = (place, here[place], there[place])
         yield _cut(old, mine, other, at, ends)
         at = (place + 1, here[place] + 1, there[place] + 1)
@@ -312,13 +313,13 @@ def _places(was: Sequence[str], left: Sequence[str], right: Sequence[str]) -> It
         yield was, left, right
         return
     for place in range(len(was)):
-        one = slice(place, place + 1)
-        yield was[one], left[one], right[one]
+        line = slice(place, place + 1)
+        yield was[line], left[line], right[line]
 
 
 def _matching_lines(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
     blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
-    return {one.a + n: one.b + n for one in blocks for n in range(one.size)}
+    return {block.a + n: block.b + n for block in blocks for n in range(block.size)}
 
 
 def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:

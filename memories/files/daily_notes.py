@@ -132,20 +132,20 @@ class RecentLines:
 def add_recent_query(
     user: User, *, zone: ZoneInfo, batch: statements.Batch
 ) -> statements.PendingResult:
-    """Add the SQL statement for recent notes to a batch; pass the result to `recent_lines`."""
+    """Add the query for the lines of a prompt to a batch; pass the result to `recent_lines`."""
     today = timezone.now().astimezone(zone).date()
     of_days = [user.pk, today - timedelta(days=1), today, _MOST_RECENT]
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
 
 
-def recent_lines(asked: statements.PendingResult) -> RecentLines:
+def recent_lines(pending: statements.PendingResult) -> RecentLines:
     """Return the latest note lines of today and yesterday, and the first lines of memory files.
 
     The user's time zone determines the days. In `RecentLines.notes`, the lines of daily notes are
     followed by the free text of `MEMORY.md`.
     """
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
-    for *values, path in asked.rows():
+    for *values, path in pending.rows():
         by_path[path].append(statements.instance(DailyNote, values))
     days = sorted(by_path.pop("", ()), key=lambda line: (line.on, line.number), reverse=True)
     for lines in by_path.values():
@@ -185,12 +185,12 @@ GONE = "its note was forgotten"
 
 
 def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> None:
-    """Hide the note lines that are sources of these memories and of no others."""
+    """Hide the note lines that are sources of these memories and of no other memories."""
     _lines_cited_only_by(user, memories).filter(hidden_at__isnull=True).update(hidden_at=at)
 
 
 def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
-    """Erase the note lines that are sources of these memories and of no others.
+    """Erase the note lines that are sources of these memories and of no other memories.
 
     Call this function before the memories are erased.
     """

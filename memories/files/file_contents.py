@@ -67,7 +67,7 @@ def render_file(
 
     The order and the free text of `keeping` are kept. `became` is explained in `grammar.render`.
     """
-    shown = [one for one in known if (one.kind in LEARNED) == (path == LEARNINGS)]
+    shown = [memory for memory in known if (memory.kind in LEARNED) == (path == LEARNINGS)]
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
 
 

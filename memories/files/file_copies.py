@@ -74,8 +74,8 @@ def write(user_id: int, path: str, text: str) -> None:
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     # Only one writer holds the lock, so partial files were left by a killed process.
-    for left in folder.glob(".*.part"):
-        left.unlink(missing_ok=True)
+    for partial in folder.glob(".*.part"):
+        partial.unlink(missing_ok=True)
     part = folder / f".{secrets.token_hex(8)}.part"
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -101,13 +101,13 @@ def remove(user_id: int, path: str) -> None:
 
 
 def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
-    """Apply `change` to the text of each copy except those in `leaving`; return the count.
+    """Apply `change` to the text of each copy, except the copies whose paths are in `leaving`.
 
-    Only changed and deleted copies are counted. A copy that can't be read is deleted; the next sync
-    writes it again.
+    A copy that can't be read is deleted; the next sync writes it again. Return the number of copies
+    that were changed or deleted.
     """
     count = 0
-    for name in [one for one in copy_paths(user_id) if one not in leaving]:
+    for name in [path for path in copy_paths(user_id) if path not in leaving]:
         try:
             text = read(user_id, name)
         except Unreadable:

@@ -33,12 +33,12 @@ _Text = tuple[str, str]  # the text and the kind of a memory
 
 @dataclass(frozen=True)
 class TypedFile:
-    """The text of an edited file, with everything that is needed to interpret the edit.
+    """The text of an edited curated file, and the state with which the edit is compared.
 
     `base` is the version that was edited, and `other_file` is the other curated file. `elsewhere`
     holds the ids of the memories that now have a line in the other file. `by_program` is True if a
     program made the edit: its new statements then await review if the user has chosen to confirm
-    what programs write.
+    memories that programs write.
     """
 
     path: str
@@ -99,7 +99,7 @@ def prepare(
         (text, kind): direct_writes.prepare(MemoryInput(text, kind=kind), origin=Origin.FILE)
         for text, kind in said
     }
-    return Edit(typed, edited, texts, [one for found in refused.values() for one in found])
+    return Edit(typed, edited, texts, [secret for found in refused.values() for secret in found])
 
 
 def mask_note_secrets(text: str, base: Document) -> str:
@@ -122,17 +122,17 @@ def lock(edit: Edit, *, user: User) -> None:
 def carry_out(edit: Edit, *, user: User) -> EditEffect:
     """Apply the edit to the memories, in the caller's transaction.
 
-    The changes are computed again from the current memories. Raise `Stale` if the memories have
-    changed so much since `prepare` that `prepare` must be called again, and `Conflict`
-    (`memory_off`) if the edit adds statements or other text while long-term memory is off.
+    The changes are computed again from the current memories. Raise `Stale` if these changes need a
+    text that `prepare` didn't embed, and `Conflict` (`memory_off`) if the edit adds statements or
+    other text while long-term memory is off.
     """
     known = file_contents.active_memories(user)
     plan = _plan(edit.typed, edit.edited, known)
     if not set(_texts_to_embed(plan, known)) <= set(edit.texts):
         raise Stale(_("The memories have changed. Please check again."))
-    if plan.created or any(one.content for one in plan.disputed) or _adds_text(edit):
+    if plan.created or any(change.content for change in plan.disputed) or _adds_text(edit):
         direct_writes.check_on(user)
-    work = _Work(edit, user, {one.id: one for one in known})
+    work = _Work(edit, user, {memory.id: memory for memory in known})
     work.carry_out(plan)
     memory_writes.record_refusals(edit.refused, user_id=user.pk)
     return work.done
@@ -176,14 +176,14 @@ class _Work:
         waits = text is not None and memory.status == MemoryStatus.CANDIDATE
         (self.done.to_review if waits else self.done.updated).append(id)
 
-    def _create(self, one: NewStatement) -> None:
-        self.done.became[one.place] = None
-        if one.formerly and is_forgotten(one.formerly, user=self.user):
+    def _create(self, statement: NewStatement) -> None:
+        self.done.became[statement.place] = None
+        if statement.formerly and is_forgotten(statement.formerly, user=self.user):
             return
-        if one.formerly and self._restore_from_bin(one):
+        if statement.formerly and self._restore_from_bin(statement):
             return
         written = direct_writes.remember(
-            self.edit.texts[one.content, one.kind or Kind.FACT],
+            self.edit.texts[statement.content, statement.kind or Kind.FACT],
             user=self.user,
             reference=self.edit.typed.path,
             by_program=self.edit.typed.by_program,
@@ -195,36 +195,36 @@ class _Work:
             self.done.to_review.append(memory.public_id)
         elif written.result == "created":
             self.done.created.append(memory.public_id)
-            self.done.became[one.place] = memory.public_id
+            self.done.became[statement.place] = memory.public_id
 
-    def _restore_from_bin(self, one: NewStatement) -> bool:
+    def _restore_from_bin(self, statement: NewStatement) -> bool:
         binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
-        memory = binned.filter(public_id=one.formerly, content=one.content).first()
+        memory = binned.filter(public_id=statement.formerly, content=statement.content).first()
         if memory is None:
             return False
         curation.restore_from_bin(user=self.user, memory=memory)
         self.done.created.append(memory.public_id)
-        self.done.became[one.place] = memory.public_id
+        self.done.became[statement.place] = memory.public_id
         return True
 
-    def _dispute(self, one: DisputedChange) -> None:
-        memory = Memory.objects.filter(user=self.user, public_id=one.id).first()
-        if one.content is None:
+    def _dispute(self, change: DisputedChange) -> None:
+        memory = Memory.objects.filter(user=self.user, public_id=change.id).first()
+        if change.content is None:
             if memory is not None:
                 now = timezone.now()
                 Memory.objects.filter(pk=memory.pk).update(removal_asked_at=now)
-                self.done.to_review.append(one.id)
+                self.done.to_review.append(change.id)
             return
-        if memory is None and is_forgotten(one.id, user=self.user):
+        if memory is None and is_forgotten(change.id, user=self.user):
             return
         waiting = Memory.objects.filter(
-            user=self.user, status=MemoryStatus.CANDIDATE, content=one.content
+            user=self.user, status=MemoryStatus.CANDIDATE, content=change.content
         )
         if waiting.exists():
             return
-        prepared = self.edit.texts[one.content, _kind_of(one, self.known)]
+        prepared = self.edit.texts[change.content, _kind_of(change, self.known)]
         draft = prepared.draft
-        if memory is not None and not one.kind:
+        if memory is not None and not change.kind:
             draft = replace(draft, kind=memory.kind)
         made = verdict_writes.propose_replacement(
             draft,
@@ -255,15 +255,19 @@ def _plan(typed: TypedFile, edited: Document, known: Sequence[CurrentMemory]) ->
     """
     lines = (line for file in (typed.other_file, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
-    judged = [
-        replace(one, newer=seen.get(one.id) not in ((one.text.strip(), one.kind), (one.text, "")))
-        for one in known
+    compared = [
+        replace(
+            memory,
+            newer=seen.get(memory.id)
+            not in ((memory.text.strip(), memory.kind), (memory.text, "")),
+        )
+        for memory in known
     ]
-    return find_changes(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
+    return find_changes(typed.base, edited, memories=compared, elsewhere=typed.elsewhere)
 
 
 def _texts_to_embed(plan: Changes, known: Sequence[CurrentMemory]) -> Iterator[_Text]:
-    by_id = {one.id: one for one in known}
+    by_id = {memory.id: memory for memory in known}
     for edited in plan.edited:
         if edited.content is not None:
             yield edited.content, edited.kind or by_id[edited.id].kind

@@ -36,7 +36,7 @@ from ops.access import as_user
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
 
-_ROUNDS = 3
+_ROUNDS = 3  # attempts to apply an edit while the memories change meanwhile
 _AT_ONCE = 2_000  # users per sweep
 # A minute is subtracted, because a row may be committed a moment after its timestamp.
 _CHANGED = """
@@ -260,7 +260,7 @@ def write_note_copies(user: User) -> SyncResult:
 
 
 def unchanged_note_copies(user_id: int) -> Collection[str]:
-    """Return the paths of the note copies that nobody has changed since we wrote them.
+    """Return the paths of the note copies that nobody has changed since a sync wrote them.
 
     The path of the file that stores the hashes of the copies is included.
     """
@@ -277,7 +277,7 @@ def _notes_by_path(user: User) -> dict[str, str]:
 def _is_stale(
     user: User, path: str, text: str, known: Mapping[str, list[str]], done: SyncResult
 ) -> bool:
-    """Return True if the copy is missing, or is an outdated copy that we wrote.
+    """Return True if the copy is missing, or if a sync wrote it and it is outdated.
 
     If the copy was changed by hand or can't be read, add an error to `done.failed`.
     """

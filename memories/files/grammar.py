@@ -117,12 +117,12 @@ def encode_line(content: str) -> str:
     """Encode any content so that it fits on one line; `decode_line` restores the content."""
 
     def escape(found: re.Match[str]) -> str:
-        slashes, what = found[1] * 2, found[2]
-        if what == "\n":
+        slashes, sequence = found[1] * 2, found[2]
+        if sequence == "\n":
             return slashes + "\\n"
-        if what in _BREAKS:
-            return f"{slashes}\\u{ord(what):04x}"
-        return slashes + "\\" + what if what == "<!--" else slashes + what
+        if sequence in _BREAKS:
+            return f"{slashes}\\u{ord(sequence):04x}"
+        return slashes + "\\" + sequence if sequence == "<!--" else slashes + sequence
 
     return _PLAIN.sub(escape, content)
 
@@ -131,12 +131,12 @@ def decode_line(text: str) -> str:
     """Decode a text that was encoded by `encode_line`, or typed by hand."""
 
     def unescape(found: re.Match[str]) -> str:
-        slashes, what = "\\" * (len(found[1]) // 2), found[2]
+        slashes, sequence = "\\" * (len(found[1]) // 2), found[2]
         if len(found[1]) % 2 == 0:
-            return slashes + what
-        if what == "n":
+            return slashes + sequence
+        if sequence == "n":
             return slashes + "\n"
-        return slashes + (what if what == "<!--" else chr(int(what[1:], 16)))
+        return slashes + (sequence if sequence == "<!--" else chr(int(sequence[1:], 16)))
 
     return _WRITTEN.sub(unescape, text)
 
@@ -236,15 +236,15 @@ class NoteEntry:
     source: str = ""
 
 
-def format_note_line(noted: NoteEntry) -> str:
+def format_note_line(entry: NoteEntry) -> str:
     """Return the line of a note without a line ending; `read_note_line` can always parse it."""
-    text = encode_line(noted.text)
-    if noted.source:
-        return f"- {noted.time} [{_escape_source(encode_line(noted.source))}] {text}"
+    text = encode_line(entry.text)
+    if entry.source:
+        return f"- {entry.time} [{_escape_source(encode_line(entry.source))}] {text}"
     slashes = len(text) - len(text.lstrip("\\"))
     if text[slashes : slashes + 1] == "[":
         text = "\\" * (2 * slashes + 1) + text[slashes:]
-    return f"- {noted.time} {text}"
+    return f"- {entry.time} {text}"
 
 
 def read_note_line(line: str) -> NoteEntry | None:

@@ -59,7 +59,8 @@ class FileState:
 class PreparedEdit:
     """A checked edit that is ready to be applied.
 
-    `version` is the version of the file that was edited, 0 for a new file.
+    `version` is the version of the file that was edited, 0 for a new file. `surface` names the
+    interface that made the edit, such as "api"; it is stored as the actor of the new version.
     """
 
     path: str
@@ -425,7 +426,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class OwnNote:
-    """A user's own note, as shown in the list of files."""
+    """A user's own note in the list of files; in the recycle bin, `changed_at` is its deletion."""
 
     id: int
     path: str
@@ -460,12 +461,12 @@ def own_of(user: User) -> Sequence[OwnNote]:
     """Return the user's first `_MOST` own notes by path, without the persona layers."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=(*CURATED, *LAYERS))
     rows = rows.order_by("path")
-    return [OwnNote(*one) for one in rows.values_list("pk", "path", "updated_at")[:_MOST]]
+    return [OwnNote(*row) for row in rows.values_list("pk", "path", "updated_at")[:_MOST]]
 
 
 def binned_of(user: User) -> Sequence[OwnNote]:
     rows = binned_notes(user).only("path", "deleted_at", "updated_at")
-    return [OwnNote(one.pk, one.path, one.deleted_at or one.updated_at) for one in rows[:_MOST]]
+    return [OwnNote(row.pk, row.path, row.deleted_at or row.updated_at) for row in rows[:_MOST]]
 
 
 def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[DayNote], bool]:
@@ -475,5 +476,5 @@ def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list
         rows = rows.filter(day__lt=before)
     counted = rows.values("day").annotate(lines=Count("pk"))
     found: list[Any] = list(counted.order_by("-day")[: limit + 1])
-    days = [DayNote(daily_notes.path_of(one["day"]), one["day"], one["lines"]) for one in found]
+    days = [DayNote(daily_notes.path_of(row["day"]), row["day"], row["lines"]) for row in found]
     return days[:limit], len(days) > limit

@@ -30,8 +30,8 @@ _APPEND_ONLY = (
 )
 
 
-# Runs a checked command in the caller's transaction, and returns the answer for the model. Raises
-# the same errors as `prepare`, and `Stale` if the file has changed since `prepare`.
+# A function that runs a checked command in the caller's transaction and returns the answer for the
+# model. It raises the same errors as `prepare`, and `Stale` if the file has changed since then.
 Planned = Callable[[], str]
 
 
@@ -54,9 +54,9 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
-    asked = data["path"].rstrip("/")
+    shown_path = data["path"].rstrip("/")
     if not users.settings_of(user).longterm_enabled:
-        return listing_answer(asked, {})
+        return listing_answer(shown_path, {})
     if path and (file := _file(user, path)):
         return file_answer(data["path"], file.text, lines=data.get("view_range"))
     start = f"{path}/" if path else ""
@@ -67,7 +67,7 @@ def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
     }
     if not sizes:
         raise NotFound(f"The path {data['path']} does not exist. Please provide a valid path.")
-    return listing_answer(asked, sizes)
+    return listing_answer(shown_path, sizes)
 
 
 def _create(data: Mapping[str, Any], user: User) -> Planned:
@@ -79,7 +79,7 @@ def _create(data: Mapping[str, Any], user: User) -> Planned:
             memory_files.check_room_for_note(user, path)
     answer = f"File created successfully at: {data['path']}"
     if file_contents.day_of(path):
-        return _appending(user, path, data["file_text"], answer, asked=data["path"])
+        return _appending(user, path, data["file_text"], answer, shown_path=data["path"])
     ready = _ready(user, path, data["file_text"], "file_text", new=True)
     return partial(_edited, user, ready, answer)
 
@@ -100,7 +100,7 @@ def _insert(data: Mapping[str, Any], user: User) -> Planned:
     if file_contents.day_of(file.path):
         if line < len(numbered_lines(file.text)):
             raise Conflict(_APPEND_ONLY.format(path=data["path"]))
-        return _appending(user, file.path, new, answer, asked=data["path"])
+        return _appending(user, file.path, new, answer, shown_path=data["path"])
     ready = _ready(user, file.path, text, "insert_text", match=file.etag)
     return partial(_edited, user, ready, answer)
 
@@ -115,10 +115,8 @@ def _delete(data: Mapping[str, Any], user: User) -> Planned:
     return partial(_deleted, user, path, data["path"], answer)
 
 
-def _deleted(user: User, path: str, asked: str, answer: str) -> str:
-    memory_files.recycle_notes(
-        _notes_at(user, path, asked, f"The path {asked} does not exist"), user=user
-    )
+def _deleted(user: User, path: str, shown_path: str, answer: str) -> str:
+    memory_files.recycle_notes(_notes_at(user, path, shown_path), user=user)
     return answer
 
 
@@ -132,7 +130,7 @@ def _rename(data: Mapping[str, Any], user: User) -> Planned:
 def _renamed(user: User, old: str, new: str, data: Mapping[str, Any]) -> str:
     if old in CURATED:
         raise Conflict(f"{data['old_path']} shows the memories themselves and can't be renamed.")
-    files = _notes_at(user, old, data["old_path"], f"The path {data['old_path']} does not exist")
+    files = _notes_at(user, old, data["old_path"])
     if not new or _file(user, new) or _folder_is_there(user, new):
         raise Conflict(f"The destination {data['new_path']} already exists")
     if not memory_files.is_own_note(new):
@@ -174,13 +172,13 @@ def _file_to_edit(data: Mapping[str, Any], user: User) -> FileState:
     return file
 
 
-def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
+def _notes_at(user: User, path: str, shown_path: str) -> list[MemoryFile]:
     if file_contents.day_of(path) or (path == daily_notes.FOLDER and file_contents.days_of(user)):
-        raise Conflict(_APPEND_ONLY.format(path=asked))
+        raise Conflict(_APPEND_ONLY.format(path=shown_path))
     row = file_contents.row_of(user, path)
     found = [row] if row else memory_files.notes_below(user, path)
     if not found:
-        raise NotFound(missing)
+        raise NotFound(f"The path {shown_path} does not exist")
     return found
 
 
@@ -188,8 +186,8 @@ def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Prepared
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
-        told = [text for texts in problem.fields.values() for text in texts]
-        raise Invalid(problem.message, fields={field: told or [problem.message]}) from problem
+        messages = [text for texts in problem.fields.values() for text in texts]
+        raise Invalid(problem.message, fields={field: messages or [problem.message]}) from problem
 
 
 def _edited(user: User, ready: PreparedEdit, answer: str) -> str:
@@ -199,19 +197,19 @@ def _edited(user: User, ready: PreparedEdit, answer: str) -> str:
     return f"{answer}\n{waiting} of these changes wait for the person's decision."
 
 
-def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> Planned:
+def _appending(user: User, path: str, text: str, answer: str, *, shown_path: str) -> Planned:
     today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
     if path != daily_notes.path_of(today):
-        raise Conflict(_APPEND_ONLY.format(path=asked))
-    said = (_line_text(line) for line in text.splitlines())
-    lines = [line for line in said if line and not line.startswith("# ")]
+        raise Conflict(_APPEND_ONLY.format(path=shown_path))
+    texts = (_line_text(line) for line in text.splitlines())
+    lines = [line for line in texts if line and not line.startswith("# ")]
     return partial(_appended, user, lines, answer)
 
 
 def _line_text(line: str) -> str:
     """Return the text of a line to append, without a list marker, time and source.
 
-    Agents may copy them from the displayed note.
+    An agent may have copied these from the displayed note.
     """
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
