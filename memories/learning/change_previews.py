@@ -52,8 +52,8 @@ from ops.accounts import users
 from ops.models import User
 
 LONGEST = 1_000
-_CONFIDENCE = 0.95
-_MUCH = 3  # a change that drops this many words isn't selected in advance
+_CONFIDENCE = 0.95  # minimum confidence of the kept statements, since the user typed them
+_MUCH = 3  # a change that shortens a text and drops this many words isn't selected in advance
 _MOST_READ = 300  # maximum number of memories to compare with a sentence, newest first
 _MOST_RELATED = 5
 _MOST_OFFERED = 3  # maximum number of memories offered for replacement by the sentence
@@ -97,10 +97,10 @@ class PreviewedChange:
 
 
 def preview_changes(text: str, *, user: User, about: str = "") -> list[PreviewedChange]:
-    """Return what a sentence would change in the memories, without changing anything.
+    """Return the changes that a sentence would make to the memories, without applying them.
 
     `about` is the public id of the memory under which the sentence was typed. The sentence replaces
-    this memory if the two share words; a change that overwrites another memory is marked as unsure.
+    this memory if they share words; a change that overwrites another memory is marked as unsure.
     The list is empty if no statement is found in the sentence. Call this function outside a
     transaction. Raise `Invalid` if the sentence is only a secret, too long or empty, `Conflict`
     (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
@@ -141,7 +141,7 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[Previewed
         elif one.overwrites and about and one.memory != about:
             marked.append(replace(one, doubt=one.doubt or "unsure"))
         else:
-            marked.append(_doubted(one, text, is_understood=is_understood))
+            marked.append(_mark_unsure(one, text, is_understood=is_understood))
     return marked
 
 
@@ -151,19 +151,20 @@ def _change_of(
     """Return the change that a sentence makes to the memory under which it was typed.
 
     Also return the statements of the sentence that don't replace the memory. If only some
-    statements share words with the memory, these replace it. If all or none do, the whole sentence
-    replaces it, without a rejected value at its end ("…, not the 15th"). If the sentence only
-    exchanges a value ("not february, march"), only this value is replaced. The change is None if
-    the sentence shares no words with the memory, or only says what is wrong.
+    statements share words with the memory, these replace the memory. If all statements do or none
+    does, the whole sentence replaces the memory, without a rejected value at its end ("…, not the
+    15th"). If the sentence only exchanges a value ("not february, march"), only this value is
+    replaced. The change is None if the sentence shares no words with the memory, or if it only says
+    that something is wrong.
     """
     memory = _own(user).filter(public_id=about).first()
     if memory is None:
         return None, []
     if fixed := correction(text, [_without_dates(memory.content)]):
         other = [one for one in candidates if not fixed.start <= one.quote_start < fixed.end]
-        return _told(memory, fixed.text, user=user), other
+        return _replacement(memory, fixed.text, user=user), other
     if new := exchange(text, _without_dates(memory.content)):
-        return _told(memory, new, user=user), []
+        return _replacement(memory, new, user=user), []
     own = [one for one in candidates if _shares_words(one.content, memory.content)]
     other = [one for one in candidates if one not in own]
     if own and other:
@@ -173,14 +174,14 @@ def _change_of(
     new = _without_copula(new, memory.content)
     if not new or new == memory.content or not _shares_words(new, memory.content):
         return None, []
-    return _doubted_overwriting(_told(memory, new, user=user), memory.kind), other
+    return _mark_doubtful_overwriting(_replacement(memory, new, user=user), memory.kind), other
 
 
 def _without_dates(text: str) -> str:
     return " ".join(ADDED_DATE.sub("", text).split())
 
 
-def _told(memory: Memory, new: str, *, user: User, doubt: str = "") -> PreviewedChange:
+def _replacement(memory: Memory, new: str, *, user: User, doubt: str = "") -> PreviewedChange:
     return _exact(new, user=user, memory=memory.public_id, old=memory.content, doubt=doubt)
 
 
@@ -197,7 +198,7 @@ def _without_rejected(text: str, known: str) -> str:
 
 
 def _without_copula(text: str, known: str) -> str:
-    """Return a Chinese text without a leading 「是」 ("it is") that only adds stress.
+    """Return a Chinese text without a leading 「是」 ("it is") that only adds emphasis.
 
     For example, 「是姐姐对花生过敏」 ("it is my elder sister who is allergic to peanuts") corrects
     「妹妹对花生过敏」 ("my younger sister is allergic to peanuts").
@@ -210,7 +211,7 @@ def _shares_words(text: str, known: str) -> bool:
     return not segment.content_terms(text).isdisjoint(segment.terms(known))
 
 
-def _doubted_overwriting(change: PreviewedChange, kind: str) -> PreviewedChange:
+def _mark_doubtful_overwriting(change: PreviewedChange, kind: str) -> PreviewedChange:
     if change.overwrites and kind == Kind.CONSTRAINT:
         return replace(change, doubt="constraint")
     lost = set(segment.terms(change.old)) - set(segment.terms(change.new))
@@ -218,12 +219,12 @@ def _doubted_overwriting(change: PreviewedChange, kind: str) -> PreviewedChange:
     return replace(change, doubt="longer") if change.overwrites and is_longer else change
 
 
-def _doubted(change: PreviewedChange, text: str, *, is_understood: bool) -> PreviewedChange:
+def _mark_unsure(change: PreviewedChange, text: str, *, is_understood: bool) -> PreviewedChange:
     """Mark a change as unsure if the sentence may mean something else.
 
-    A SKIP is sure only if the memory contains all words of the sentence, and either both deny
-    something or neither does. A new memory is sure unless the sentence denies something
-    (`denies`) and no change overwrites a memory. A REVIEW is never sure.
+    A SKIP is sure only if the memory contains all words of the sentence, and if the sentence denies
+    something (`denies`) exactly when the memory does. A new memory is sure only if `is_understood`
+    is True: the sentence denies nothing, or a change overwrites a memory. A REVIEW is never sure.
     """
     if change.overwrites or change.doubt:
         return change
@@ -240,11 +241,11 @@ def exact_changes(
 ) -> list[PreviewedChange]:
     """Return changes that keep the sentence as typed, as a new memory or in place of a memory.
 
-    `about` is the public id of the memory under which the sentence was typed. The changes are
-    offered if a change is unsure, if nothing was found in a sentence that shares words with
-    memories, or if `about` is given and no change overwrites that memory. It comes first, then the
-    memories of the unsure changes, then the memories that share words with the sentence, and the
-    new memory last.
+    `changes` is the result of `preview_changes`, and `about` the public id of the memory under
+    which the sentence was typed. The list is empty unless a change is unsure, nothing was found in
+    a sentence that shares words with memories, or no change overwrites the memory `about`. The
+    first change replaces that memory; then come the memories of the unsure changes and the memories
+    that share words with the sentence; the last change adds a new memory.
     """
     unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
     changed = {one.memory for one in changes if one.overwrites}
@@ -306,11 +307,11 @@ def related_memories(text: str, *, user: User, without: Collection[str]) -> list
     """
     terms = set(segment.terms(text))
     rows = _sharing(terms, user=user)
-    held = {one.pk: terms & set(segment.terms(one.content)) for one in rows}
-    times = Counter(term for shared in held.values() for term in shared)
+    shared_terms = {one.pk: terms & set(segment.terms(one.content)) for one in rows}
+    times = Counter(term for shared in shared_terms.values() for term in shared)
     weight = {
         pk: sum(1 / times[one] for one in shared if times[one] <= _MOST_RELATED)
-        for pk, shared in held.items()
+        for pk, shared in shared_terms.items()
     }
     best = sorted((one for one in rows if weight[one.pk]), key=lambda one: -weight[one.pk])
     return [one for one in best if one.public_id not in without][:_MOST_RELATED]
@@ -320,19 +321,18 @@ def _edit_of(
     contrast: Contrast | Renaming, memory: Memory, new: str, *, user: User
 ) -> PreviewedChange:
     is_guess = not contrast.wrong and memory.kind == Kind.CONSTRAINT
-    return _told(memory, new, user=user, doubt="constraint" if is_guess else "")
+    return _replacement(memory, new, user=user, doubt="constraint" if is_guess else "")
 
 
 def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     """Apply changes from `preview_changes` or `exact_changes`, and return the memories.
 
-    The statements are compared again, since the memories may have changed in the meantime.
-    Raise `Invalid` if an id is invalid or older than a day, and `Conflict` if a memory to correct
-    has changed, or while memory is off (`memory_off`).
+    The statements are compared again, since the memories may have changed in the meantime. Raise
+    `Invalid` if an id is invalid or older than a day, and `Conflict` if a memory to correct has
+    changed, or while memory is off (`memory_off`).
     """
-    told = [one for one in ids if one.startswith(_EDITS.prefix)]
-    edits = [_prepared_edit(one, user=user) for one in told]
-    proposed = [one for one in ids if not one.startswith(_EDITS.prefix)]
+    edits = [_prepared_edit(id, user=user) for id in ids if id.startswith(_EDITS.prefix)]
+    proposed = [id for id in ids if not id.startswith(_EDITS.prefix)]
     compared = [
         _compare(one.candidate, user=user)
         for one in memory_flush.decode_returned_candidates(proposed, user=user)
@@ -348,15 +348,15 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
 
 
 def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit] | Prepared:
-    told = _EDITS.verified(id, user=user, refusal=partial(Invalid.field, "keep"))
-    if not told["memory"]:
-        given = MemoryInput(content=told["new"], kind=direct_writes.kind_of(told["new"]))
+    data = _EDITS.verified(id, user=user, refusal=partial(Invalid.field, "keep"))
+    if not data["memory"]:
+        given = MemoryInput(content=data["new"], kind=direct_writes.kind_of(data["new"]))
         return direct_writes.prepare(given, origin=Origin.USER)
     with as_user(user):
-        memory = memory_of(user, told["memory"], with_bin=False)
-    if memory.content != told["old"]:
+        memory = memory_of(user, data["memory"], with_bin=False)
+    if memory.content != data["old"]:
         raise Conflict("This memory was changed meanwhile; preview the changes again.")
-    change = {"content": told["new"]}
+    change = {"content": data["new"]}
     return memory, curation.prepare_edit(change, memory=memory, actor=Origin.USER)
 
 
@@ -384,7 +384,7 @@ def _change(candidate: Candidate, *, user: User) -> PreviewedChange:
     if known is None or decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH):
         return PreviewedChange(id, decision.verdict, new)
     change = PreviewedChange(id, decision.verdict, new, known.content, known.id)
-    return _doubted_overwriting(change, known.kind)
+    return _mark_doubtful_overwriting(change, known.kind)
 
 
 def _compare(candidate: Candidate, *, user: User) -> tuple[Arbitrated, Draft]:

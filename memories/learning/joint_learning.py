@@ -42,8 +42,8 @@ _UNLEARNED = (Status.PENDING, Status.FAILED)
 class Session:
     """The part of a conversation that is processed as a whole.
 
-    `turns` holds the turns by key, `joint_turns` the same turns in order; `through` is the number
-    of the last message.
+    `turns` holds the turns by primary key, and `joint_turns` their texts in order; `through` is the
+    number of the last message.
     """
 
     conversation: Conversation
@@ -59,7 +59,7 @@ class Session:
 class NotLearnedYet(ProviderError):
     """Raised while turns of the conversation are still queued to be processed one by one.
 
-    This happens for instance while the chat model is unreachable.
+    The reason may be, for example, that the chat model is unreachable.
     """
 
     def __init__(self) -> None:
@@ -136,9 +136,9 @@ def flush(
 ) -> list[AppliedVerdict]:
     """Learn from all messages up to number `through`, before they leave the context window.
 
-    Turns that couldn't be processed when they were recorded are processed first; then all turns are
-    read together. Safe to repeat. Raise `ProviderError` if a model call fails; then no message may
-    leave the context window.
+    Turns that couldn't be processed when they were recorded are processed first; then the turns (at
+    most `_AT_ONCE`) are read together. Safe to repeat. Raise `ProviderError` if a model call fails;
+    then no message may leave the context window.
     """
     with as_user(user):
         unread = statements.rows(
@@ -186,7 +186,7 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
 
 
 def find_joint_statements(session: Session) -> list[JointCandidate]:
-    """Find statements that only several turns reveal, and drop unimportant ones.
+    """Find important statements that no single turn reveals, but several turns together do.
 
     Call this function outside a transaction, since a chat model may be called.
     """

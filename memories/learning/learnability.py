@@ -55,7 +55,7 @@ def mark_learnability(message: Message, *, is_on: bool) -> None:
 def mark_imported(message: Message, *, is_on: bool, has_several_people: bool) -> None:
     """Set whether memories may be learned from an imported message, which isn't saved yet.
 
-    A message that was already withheld when the file was exported stays withheld.
+    A message that was already withheld when the file was exported is still withheld.
     `has_several_people` is True if it is unknown whom the statements in the file are about.
     """
     if has_several_people:

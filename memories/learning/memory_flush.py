@@ -53,7 +53,8 @@ _NUMBERS = ("importance", "confidence")
 class CallerMessage:
     """A message that the caller is about to drop.
 
-    `reference` is our id or the caller's id of the message; it is "" if only the text is known.
+    `reference` is the id of the recorded message, or the caller's own id for the message; it is ""
+    if only the text is known.
     """
 
     role: str
@@ -93,9 +94,9 @@ class ProposedCandidate:
         """Return the candidate's id: the candidate itself, signed for this user."""
         one = self.candidate
         at = one.occurred_at.isoformat() if one.occurred_at else ""
-        told = {**vars(one), "occurred_at": at, "data": dict(one.data)}
+        fields = {**vars(one), "occurred_at": at, "data": dict(one.data)}
         own = {name: value for name, value in vars(self).items() if name != "candidate"}
-        return _IDS.make({"candidate": told, **own}, user=user)
+        return _IDS.make({"candidate": fields, **own}, user=user)
 
 
 @dataclass(frozen=True)
@@ -125,10 +126,10 @@ class _Piece:
     given: tuple[CallerMessage, ...] = ()
     index: int = 0
 
-    def provenance(self, one: Candidate) -> Provenance:
+    def provenance(self, candidate: Candidate) -> Provenance:
         if self.turn is not None:
-            return learnability.provenance_of_turn(self.turn, one)
-        message = self.given[0 if one.quoted_role == "user" else -1]
+            return learnability.provenance_of_turn(self.turn, candidate)
+        message = self.given[0 if candidate.quoted_role == "user" else -1]
         return learnability.provenance_of_text(message.content, at=message.at)
 
 
@@ -180,7 +181,7 @@ def _candidates(pieces: Sequence[_Piece]) -> Iterator[tuple[Candidate, _Piece]]:
 def decode_returned_candidates(candidates: Sequence[Any], *, user: User) -> list[ProposedCandidate]:
     """Verify and decode candidates that a caller sends back, as ids or as ids with edits.
 
-    Raise `Invalid` if an id isn't ours, is too old or belongs to another user, or if an edit is
+    Raise `Invalid` if an id is invalid, is too old or belongs to another user, or if an edit is
     invalid.
     """
     return [_verify(one, place, user=user) for place, one in enumerate(candidates)]
@@ -189,8 +190,8 @@ def decode_returned_candidates(candidates: Sequence[Any], *, user: User) -> list
 def _verify(given: Any, place: int, *, user: User) -> ProposedCandidate:
     edits: Mapping[str, Any] = given if isinstance(given, dict) else {}
     id = edits.get("id") if edits else given
-    told = _IDS.verified(id, user=user, refusal=partial(_invalid, place))
-    kept = told.pop("candidate")
+    fields = _IDS.verified(id, user=user, refusal=partial(_invalid, place))
+    kept = fields.pop("candidate")
     at = kept.pop("occurred_at")
     candidate = Candidate(
         **{**kept, "tags": tuple(kept["tags"]), "reasons": tuple(kept["reasons"])},
@@ -206,7 +207,7 @@ def _verify(given: Any, place: int, *, user: User) -> ProposedCandidate:
             raise _invalid(place, f"{name} must lie between 0 and 1.")
     if "kind" in changes:
         changes["kind"] = memory_writes.check_kind(str(changes["kind"]))
-    return ProposedCandidate(replace(candidate, **changes), **told)
+    return ProposedCandidate(replace(candidate, **changes), **fields)
 
 
 def _invalid(place: int, message: str) -> Invalid:
@@ -214,20 +215,20 @@ def _invalid(place: int, message: str) -> Invalid:
 
 
 def _proposed(
-    one: Candidate, piece: _Piece, *, through: int, conversation: Conversation
+    candidate: Candidate, piece: _Piece, *, through: int, conversation: Conversation
 ) -> ProposedCandidate:
-    own = one.quoted_role == "user"
+    own = candidate.quoted_role == "user"
     if piece.turn is None:
-        provenance = piece.provenance(one)
+        provenance = piece.provenance(candidate)
         return ProposedCandidate(
-            one,
+            candidate,
             index=piece.index if own else piece.index + 1,
             said=provenance.said,
             at=provenance.at.isoformat() if provenance.at else "",
         )
     message = piece.turn.user_message if own else piece.turn.assistant_message
     return ProposedCandidate(
-        one,
+        candidate,
         turn=piece.turn.public_id,
         message=message.public_id,
         through=through,

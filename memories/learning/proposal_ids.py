@@ -21,9 +21,9 @@ class SignedIds:
     prefix: str
     salt: str
 
-    def make(self, told: Mapping[str, Any], *, user: User) -> str:
+    def make(self, data: Mapping[str, Any], *, user: User) -> str:
         """Return an id that contains `told`, whose values must be valid JSON."""
-        payload = {"user": str(user.subject), **told}
+        payload = {"user": str(user.subject), **data}
         return self.prefix + signing.dumps(payload, salt=self.salt, compress=True)
 
     def verified(
@@ -37,11 +37,11 @@ class SignedIds:
         try:
             if not isinstance(id, str) or not id.startswith(self.prefix):
                 raise signing.BadSignature
-            told: dict[str, Any] = signing.loads(
+            data: dict[str, Any] = signing.loads(
                 id.removeprefix(self.prefix), salt=self.salt, max_age=_SECONDS
             )
         except signing.BadSignature as error:
             raise refusal("This id is not one of ours, or older than a day.") from error
-        if told.pop("user") != str(user.subject):
+        if data.pop("user") != str(user.subject):
             raise refusal("This candidate is somebody else’s.")
-        return told
+        return data

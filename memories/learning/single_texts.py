@@ -46,9 +46,9 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
 def learn_from_message(run: Run, *, user: User, message: Message) -> list[AppliedVerdict]:
     """Learn from a message without a reply, and carry out its requests to forget.
 
-    While long-term memory is off, nothing is learned. The message is marked as done. If the
-    process was killed, a repeated run skips candidates that are already decided. Raise
-    `ProviderError` if a model call fails.
+    While long-term memory is off, nothing is learned. The message is marked as done. If the process
+    was killed, a repeated run skips candidates that are already decided. Raise `ProviderError` if a
+    model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)

@@ -34,7 +34,7 @@ from ops.models import User
 from ops.queue.run import Run
 
 _LATEST = 100  # number of latest turns with tools that are read
-_MIN_SIMILARITY = 0.4  # minimum cosine of two requests for the same thing
+_MIN_SIMILARITY = 0.4  # minimum cosine of two requests of the same kind
 _IMPORTANCE = 0.5
 
 
@@ -105,11 +105,11 @@ def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
 def _proven_steps(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
     """Return the sequences of steps that worked often enough and that the turn of `own` repeats.
 
-    The turn either succeeded with all of these steps or failed at one of them.
+    The turn either succeeded with exactly these steps or failed at one of them.
     """
     worked: dict[tuple[Step, ...], int] = defaultdict(int)
-    for one in alike:
-        worked[one.steps] += one.worked
+    for workflow in alike:
+        worked[workflow.steps] += workflow.worked
     return [
         steps
         for steps, count in worked.items()
@@ -119,7 +119,7 @@ def _proven_steps(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, 
 
 
 def _known(own: Workflow, steps: tuple[Step, ...], alike: Sequence[Workflow]) -> _Skill:
-    worked = [one for one in alike if one.worked and one.steps == steps]
+    worked = [workflow for workflow in alike if workflow.worked and workflow.steps == steps]
     vectors, pieces = search_index.embed_memory(worked[0].statement)
     return _Skill(steps, worked, habits.failures_of(steps, alike), vectors, pieces)
 
@@ -199,13 +199,13 @@ def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | No
     )
 
 
-def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
-    message = turns[one.turn].user_message
-    quote = one.request.rstrip("…")
+def _source(workflow: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
+    message = turns[workflow.turn].user_message
+    quote = workflow.request.rstrip("…")
     start = max(0, message.content.find(quote))
     return SourceInput(
         origin=Origin.EXTRACTED,
-        turn=turns[one.turn],
+        turn=turns[workflow.turn],
         message=message,
         quote=quote,
         quote_start=start,
@@ -213,13 +213,13 @@ def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
 
 
 def _log_entry(
-    user: User, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict
+    user: User, workflow: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict
 ) -> Arbitration:
     return verdict_effects.new_log_entry(
         verdict,
         user=user,
-        candidate_text=one.statement,
+        candidate_text=workflow.statement,
         decided_by="rule",
         reasons=["workflow"],
-        turn=turns[one.turn],
+        turn=turns[workflow.turn],
     )

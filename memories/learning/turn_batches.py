@@ -105,17 +105,17 @@ def _lessons(
     waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in queued)]
     role_plays: dict[int, RolePlays] = defaultdict(RolePlays)
     for operation, turn in waiting:
-        one = loaded.get(turn)
-        if one is None:
+        found = loaded.get(turn)
+        if found is None:
             continue
         run.switch_to(operation)
-        role_play = role_plays[one.turn.conversation_id]
-        one = replace(one, text=role_play.in_context(one.text))
-        extraction = turn_learning.extract_from(one)
-        role_play.note(one.text.user, extraction.role_play)
-        if extraction.forget or one.turn.tools:
+        role_play = role_plays[found.turn.conversation_id]
+        found = replace(found, text=role_play.in_context(found.text))
+        extraction = turn_learning.extract_from(found)
+        role_play.note(found.text.user, extraction.role_play)
+        if extraction.forget or found.turn.tools:
             return
-        yield _Lesson(operation, one, extraction)
+        yield _Lesson(operation, found, extraction)
 
 
 def _learn_drafts(

@@ -1,4 +1,4 @@
-"""Load a turn, with everything that extraction needs from the database."""
+"""Load turns for the extraction: their texts, earlier messages, projects and shown memories."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SELECT content FROM memories_memory
 
 @dataclass(frozen=True)
 class LoadedTurn:
-    """A turn with everything that extraction needs.
+    """A turn with the extractor's input (`text`) and the project in which it was recorded.
 
     `learns` is False if long-term memory is off, or was off when the turn was recorded: then only
     requests to forget are extracted.
@@ -78,10 +78,11 @@ def load_turn(*, user: User, turn_id: int) -> LoadedTurn | None:
 
 
 def load_turns(*, user: User, turn_ids: Sequence[int]) -> dict[int, LoadedTurn]:
-    """Load several turns for extraction; return them by key.
+    """Load several turns for extraction; return them by primary key.
 
-    The number of SQL statements doesn't depend on the number of turns, except for one query for
-    each turn with a project.
+    Turns that no longer exist, were already processed or needn't be processed are left out. The
+    number of SQL statements doesn't depend on the number of turns, except for one query for each
+    turn with a project.
     """
     own = users.settings_of(user)
     if user.hidden_at is not None:
@@ -172,10 +173,10 @@ def _with_earlier(
 
 
 class RolePlays:
-    """The state of role play in one conversation, which is added to the context of messages.
+    """The current role play in one conversation, if any.
 
-    The messages must be given in order. A role play may be longer than the few messages that are
-    read as context.
+    A role play may have begun before the few messages that are read as context. The messages must
+    be passed to `note` in order.
     """
 
     def __init__(self) -> None:

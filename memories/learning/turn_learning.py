@@ -33,8 +33,8 @@ from ops.accounts import users
 from ops.models import User, UserSettings
 from ops.queue.run import Run
 
-ACCEPTED_CHARS = 200
-_ONE_BREATH = 12  # maximum characters between two statements that belong together
+ACCEPTED_CHARS = 200  # length of the quotation of a message that accepts the assistant's claim
+_MAX_GAP = 12  # maximum characters between two statements that belong together
 # A turn that was forgotten in the meantime isn't marked. Refused secrets that an earlier attempt
 # recorded are deleted, since they are recorded again.
 _MARK = f"""
@@ -99,11 +99,12 @@ def extract_from(loaded: LoadedTurn) -> Extraction:
 class SourceText:
     """A text from which candidates were extracted: a turn, a message without a reply, or a note.
 
-    `decided` selects the verdicts that earlier runs logged for this text. `hold` locks the text
-    until the transaction ends and returns the source for a candidate, or None if the text no longer
-    exists. `turns` holds the turn, followed by the other turns if a statement was composed from
-    several. For a user who confirms memories before they are used, explicit requests to remember
-    need no confirmation, unless `confirms_all` is True.
+    `provenance` returns where and when a candidate was said. `decided` selects the verdicts that
+    earlier runs logged for this text. `hold` locks the text until the transaction ends and returns
+    the source for a candidate, or None if the text no longer exists. `turns` holds the turn,
+    followed by the other turns if a statement was composed from several. For a user who confirms
+    memories before they are used, explicit requests to remember need no confirmation, unless
+    `confirms_all` is True.
     """
 
     user: User
@@ -191,10 +192,10 @@ def learn_all(
 def share_earlier_texts(
     candidates: Sequence[Candidate], decided: Sequence[AppliedVerdict | None], *, user: User
 ) -> None:
-    """Let searches for an earlier text of a memory find related memories of the same turn too.
+    """Let a search for an earlier text of a memory also find other memories from the same turn.
 
     For example, "I quit Acme and joined Initech" becomes two memories, and a search for Acme should
-    find both. Candidates that only repeated a known memory are left out.
+    find both of them. Candidates that only repeated a known memory are left out.
     """
     new = [
         (candidate, one.memory.pk)
@@ -212,14 +213,14 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if `ended` says that something ended and `candidate` says what replaced it.
+    """Return True if `ended` says that something ended and `candidate` names its replacement.
 
     An example is "I left Chase and moved over to Ally". Both statements must be about the user, and
-    the second must directly follow the first.
+    `candidate` must directly follow `ended`.
     """
     own = candidate.owner == ended.owner == "self"
     gap = candidate.quote_start - ended.quote_start - len(ended.quote)
-    return own and "ends" in ended.reasons and 0 <= gap <= _ONE_BREATH
+    return own and "ends" in ended.reasons and 0 <= gap <= _MAX_GAP
 
 
 @dataclass(frozen=True)
@@ -249,53 +250,56 @@ def _nothing() -> None:
 
 
 def learn_candidate(
-    run: Run, one: CandidateDraft, *, then: Callable[[], None] = _nothing
+    run: Run, pending: CandidateDraft, *, then: Callable[[], None] = _nothing
 ) -> AppliedVerdict | None:
     """Decide on the candidate, and apply it together with `then` in one transaction.
 
     If a remote model is used, it is called before the transaction.
     """
-    user = one.text.user
+    user = pending.text.user
     if language_steps.are_steps_local():
         with run.applying(user):
-            decided = arbitrate_and_apply(one)
+            decided = arbitrate_and_apply(pending)
             then()
         return decided
     with as_user(user):
-        known = _find_similar(one)
-    arbitrated = _arbitrate(one, known)
-    merged = verdict_writes.merged_draft(arbitrated, one.draft) if arbitrated else None
+        known = _find_similar(pending)
+    arbitrated = _arbitrate(pending, known)
+    merged = verdict_writes.merged_draft(arbitrated, pending.draft) if arbitrated else None
     with run.applying(user):
         # The statement may have been forgotten while the model was asked.
-        holds = arbitrated is not None and one.text.may_teach(one.candidate)
-        decided = _apply_verdict(one, arbitrated, merged=merged) if arbitrated and holds else None
+        decided = None
+        if arbitrated and pending.text.may_teach(pending.candidate):
+            decided = _apply_verdict(pending, arbitrated, merged=merged)
         then()
     return decided
 
 
-def arbitrate_and_apply(one: CandidateDraft) -> AppliedVerdict | None:
+def arbitrate_and_apply(pending: CandidateDraft) -> AppliedVerdict | None:
     """Decide on a candidate and apply it in the open transaction.
 
     Call this function only if `are_steps_local`, so that no remote model is called.
     """
-    arbitrated = _arbitrate(one, _find_similar(one))
+    arbitrated = _arbitrate(pending, _find_similar(pending))
     if arbitrated is None:
         return None
     return _apply_verdict(
-        one, arbitrated, merged=verdict_writes.merged_draft(arbitrated, one.draft)
+        pending, arbitrated, merged=verdict_writes.merged_draft(arbitrated, pending.draft)
     )
 
 
-def _arbitrate(one: CandidateDraft, known: Sequence[KnownMemory] | None) -> Arbitrated | None:
+def _arbitrate(pending: CandidateDraft, known: Sequence[KnownMemory] | None) -> Arbitrated | None:
     if known is None:
         return None
-    decided = verdict_writes.arbitrate(one.candidate, known=known, arbiter=language_steps.arbiter())
-    return decided if decided.decision.ends or not one.candidate.only_ends else None
+    decided = verdict_writes.arbitrate(
+        pending.candidate, known=known, arbiter=language_steps.arbiter()
+    )
+    return decided if decided.decision.ends or not pending.candidate.only_ends else None
 
 
-def _find_similar(one: CandidateDraft) -> list[KnownMemory] | None:
-    text, draft = one.text, one.draft
-    if not text.may_teach(one.candidate) or text.was_decided(one.candidate):
+def _find_similar(pending: CandidateDraft) -> list[KnownMemory] | None:
+    text, draft = pending.text, pending.draft
+    if not text.may_teach(pending.candidate) or text.was_decided(pending.candidate):
         return None
     assert draft.vectors is not None
     return similar_memories.similar_to(
@@ -304,26 +308,26 @@ def _find_similar(one: CandidateDraft) -> list[KnownMemory] | None:
 
 
 def _apply_verdict(
-    one: CandidateDraft, arbitrated: Arbitrated, *, merged: Draft | None
+    pending: CandidateDraft, arbitrated: Arbitrated, *, merged: Draft | None
 ) -> AppliedVerdict | None:
-    text = one.text
-    source = text.hold(one.candidate)
+    text = pending.text
+    source = text.hold(pending.candidate)
     own = users.settings_held(text.user)
     if source is None or not own.longterm_enabled:
         return None
     decided = verdict_writes.apply(
         arbitrated,
-        one.draft,
+        pending.draft,
         user=text.user,
         source=source,
         turn=text.turn,
-        always_review=text.needs_review(one.candidate, own),
+        always_review=text.needs_review(pending.candidate, own),
         merged=merged,
     )
     if text.turn is None:
         return decided
     if decided.result == "updated" and text.turn.labels:
-        _add_labels(decided.memory, one.draft)
+        _add_labels(decided.memory, pending.draft)
     if decided.result != "skipped":
         memory_writes.join_sources(decided.memory, turn=text.turn, others=text.turns[1:])
     return decided
