@@ -39,6 +39,7 @@ class Graph:
 
 
 def read(user: User, memory_ids: Iterable[int]) -> Graph:
+    """Return the graph of these memories and of all memories made from them; lock the memories."""
     known = _with_outputs(user, set(memory_ids))
     versions = {
         one.pk: one

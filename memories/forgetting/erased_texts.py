@@ -75,7 +75,7 @@ def collect(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> Erase
         if one.pk in gone or not rederivation.has_remaining_version(graph, outcomes, one.pk)
     ]
     lost_ids = [one.pk for one in lost]
-    anew = [
+    rederived = [
         one
         for one in graph.memories
         if one.pk not in lost_ids and outcomes[current_text(graph, one).id].changed
@@ -83,19 +83,17 @@ def collect(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> Erase
     memories = Memory.everything.filter(user=user, pk__in=lost_ids)
     learned = {one.pk for one in graph.memories if one.origin == Origin.EXTRACTED}
     memory_ids = [one.pk for one in graph.memories]
-    of_erased = Q(version__memory__in=lost_ids) | Q(version__in=[one.pk for one in changed])
-    phrases = PortraitPhrase.objects.filter(of_erased, user=user)
-    worded = phrases.exclude(text="").values_list("text", flat=True)
-    texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew), *worded]
+    of_changed = Q(version__in=[one.pk for one in changed])
+    phrases = PortraitPhrase.objects.filter(of_changed | Q(version__memory__in=lost_ids), user=user)
+    wordings = phrases.exclude(text="").values_list("text", flat=True)
+    texts = [*texts_of(changed), *_texts(lost), *(one.content for one in rederived), *wordings]
     return ErasedTexts(
         texts=texts,
         rows=(
             memories,
             MemoryVersion.everything.filter(user=user, memory__in=lost_ids),
             phrases,
-            Fragment.objects.filter(
-                Q(memory__in=lost_ids) | Q(version__in=[one.pk for one in changed]), user=user
-            ),
+            Fragment.objects.filter(of_changed | Q(memory__in=lost_ids), user=user),
         ),
         staying=[
             *filter(
@@ -105,15 +103,15 @@ def collect(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> Erase
         ],
         memory_ids=memory_ids,
         emptied={*lost_ids, *(one.memory_id for one in changed if one.memory_id in learned)},
-        renewed=[one.pk for one in anew],
+        renewed=[one.pk for one in rederived],
     )
 
 
 def dependent_memory_pks(*, user: User, lost_sources: Q) -> ErasedTexts:
-    """Return an `ErasedTexts` with only the keys of memories that depend on `lost_sources`.
+    """Return an `ErasedTexts` that contains only `memory_ids`.
 
-    `lost_sources` selects the sources. Callers use this function if messages are forgotten but the
-    memories learned from them are kept.
+    These are the keys of the memories that depend on the sources that `lost_sources` selects.
+    Callers use this function if messages are forgotten but the memories learned from them are kept.
     """
     sources = Source.everything.filter(lost_sources, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
@@ -123,10 +121,10 @@ def dependent_memory_pks(*, user: User, lost_sources: Q) -> ErasedTexts:
 
 
 def resembling_texts(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return texts of learned memories that resemble `texts`, except the memories in `without`.
+    """Return the texts of kept learned memories that resemble `texts`.
 
-    These memories are kept, so their texts aren't residue, even in answers that repeat them.
-    `without` holds keys.
+    `without` holds the keys of the memories that aren't kept. The texts of kept memories aren't
+    residue, even in answers that repeat them.
     """
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
@@ -138,20 +136,20 @@ def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield texts that a user or client wrote or confirmed, and texts newer than `since`.
 
     The residue scan doesn't report these texts. `since` is the time of the request to forget: from
-    then on, the forgotten content was unreadable, so a text said or learned later must have another
-    source. Texts that were derived again are left out.
+    then on, the forgotten content was unreadable, so a later message or memory with such a text
+    must have another source. Texts that were derived again are left out.
     """
-    told = Q(change__in=WRITTEN) | Q(sources__comment__in=rederivation.KEPT_COMMENTS)
-    meant = told & ~Q(actor=Origin.EXTRACTED)
+    written = Q(change__in=WRITTEN) | Q(sources__comment__in=rederivation.KEPT_COMMENTS)
+    independent = written & ~Q(actor=Origin.EXTRACTED)
     own = MemoryVersion.objects.filter(user=user_id).order_by()
     if since is not None:
-        meant |= Q(sources__turn__user_message__recorded_at__gt=since)
-        meant |= Q(change__in=WRITTEN, created_at__gt=since)
+        independent |= Q(sources__turn__user_message__recorded_at__gt=since)
+        independent |= Q(change__in=WRITTEN, created_at__gt=since)
         merged = own.filter(created_at__gt=since).exclude(change=Change.DERIVED)
         decided = Arbitration.objects.filter(user=user_id, created_at__gt=since).order_by()
         for rows in (merged, decided):
             yield from rows.values_list("candidate_text", flat=True).distinct().iterator()
-    for row in own.filter(meant).values_list("content", "summary").distinct().iterator():
+    for row in own.filter(independent).values_list("content", "summary").distinct().iterator():
         yield from filter(None, row)
 
 

@@ -30,12 +30,12 @@ class VersionSource:
 
 @dataclass(frozen=True)
 class Text:
-    """A version of a memory's text, and what it depends on.
+    """A version of a memory's text, with its sources and the ids of its input versions.
 
-    `sources` is ordered oldest first. `candidate` is the statement that this version added; it
-    comes from the first source that the inputs don't share. `by_person` means that a user or client
-    wrote the text. The content of a `consolidated` version is a list of the texts of its inputs, as
-    written by the bundled consolidator.
+    `sources` is ordered oldest first. `candidate` is the statement that this version added to the
+    texts of its inputs; it comes from the first source that no input has. `by_person` means that a
+    user or client wrote the text. The content of a `consolidated` version is a list of the texts of
+    its inputs, as written by the bundled consolidator.
     """
 
     id: int
@@ -71,8 +71,8 @@ def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Vers
     All versions of the memories in `gone` are erased. Any other version is kept if its own
     statement and its inputs are unchanged, or if it is `by_person` and one of its sources remains.
     Otherwise the version is derived again from the remaining inputs and its own statement, or
-    erased if neither remains. Versions are processed in the order of their ids, since inputs have
-    smaller ids than the versions made from them.
+    erased if nothing of these remains. Versions are processed in the order of their ids, since
+    inputs have smaller ids than the versions made from them.
     """
     by_id = {one.id: one for one in texts}
     outcomes: dict[int, VersionOutcome] = {}
@@ -124,8 +124,8 @@ def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
     """Return the statement that the version's own sources still support, or "".
 
-    Own sources are those that the inputs don't share. If the first own source or any joint own
-    source is forgotten, return the statement of another own source.
+    Own sources are those that no input has. If the first own source or any joint own source is
+    forgotten, return the statement of another own source.
     """
     own = _own_sources(text, by_id)
     if not own:

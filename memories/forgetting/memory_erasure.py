@@ -38,7 +38,7 @@ _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
     """Erase memories with all rows that belong only to them.
 
-    Tombstones are left, so that the same statements aren't learned again.
+    Tombstones are created, so that the same statements aren't learned again.
     """
     if not memories:
         return Counter()
@@ -93,14 +93,14 @@ def _erase_fragments(user: User, fragments: QuerySet[Fragment]) -> Counter[str]:
 
 
 def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
-    """Erase these items from recorded recall results, and blank the queries that found them."""
+    """Erase the recorded recall results with these ids, and blank the queries that found them."""
     blank_questions(user=user, public_ids=public_ids)
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
     return cascades.delete(hits)
 
 
 def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
-    """Blank the recorded queries that found these items."""
+    """Blank the recorded queries that found the texts (memories, messages, …) with these ids."""
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
     asked = RecallTrace.objects.filter(user=user, pk__in=hits.values("trace")).exclude(query="")
     asked.update(query="")
@@ -164,7 +164,7 @@ def _unanswered(user: User) -> QuerySet[RecallTrace]:
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     """Erase copies of the erased texts in recall traces, notes, files, phrases and verdicts.
 
-    A text stays if another message or a version written by the user also contains it.
+    A text is kept if another message or a version written by the user also contains it.
     """
     copies = RepeatedTexts(operation, user=user)
     erased = erase_hits(user=user, public_ids=copies.public_ids)

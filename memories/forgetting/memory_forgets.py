@@ -21,7 +21,7 @@ from ops.models import Kind, Operation, User
 from ops.queue.run import Run
 
 ONLY_MATCH = "only_match"  # value of `chosen` if the user wasn't asked to choose
-WAS = "was"  # payload key: kind and time of each memory that was forgotten without asking
+WAS = "was"  # payload key for the kind and time of each memory if the user wasn't asked to choose
 
 
 def forget_memory(
@@ -103,7 +103,7 @@ def forget_project(
 
 
 def add_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
-    """Return `memory_ids` and the ids of archived memories that were consolidated only into these.
+    """Return these ids, and those of archived memories that were joined only into these memories.
 
     A consolidated memory contains the text of archived memories, so all of them are erased
     together.
@@ -128,9 +128,10 @@ def add_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
 
 
 def erase_in_rounds(run: Run, *, user: User, lost_sources: Q, gone: Sequence[int] = ()) -> None:
-    """Erase or re-derive the memories in `gone` and those that depend on lost sources.
+    """Erase the memories in `gone`, and erase or derive again those that depend on lost sources.
 
-    `lost_sources` selects the sources. The work is done in rounds, each in its own transaction.
+    `lost_sources` selects the lost sources. The memories are processed in rounds, each in its own
+    transaction.
     """
     more = True
 
@@ -182,12 +183,12 @@ def blank_titles(user: User, memories: Collection[int]) -> None:
     are always locked first.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
-    told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
-    told |= Q(
+    stating = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
+    stating |= Q(
         conversation__in=_conversations_with_titles_about(user, memories, sources), role=Role.USER
     )
     texts: dict[int, list[str]] = defaultdict(list)
-    messages = Message.objects.filter(told, user=user).exclude(conversation__title="")
+    messages = Message.objects.filter(stating, user=user).exclude(conversation__title="")
     for conversation, content in messages.values_list("conversation", "content"):
         texts[conversation].append(content)
     for row in Conversation.objects.filter(user=user, pk__in=texts).order_by("pk"):
@@ -203,9 +204,8 @@ def repeating_messages(
     """Return the messages that contain the text or a source quotation of one of these memories.
 
     The oldest message comes first. Both the user's messages and the answers to them are searched.
-    Messages in `told` are left out. An answer is
-    also left out if its question is in `told` or contains one of the texts, since an answer is
-    forgotten with its question.
+    Messages in `told` are left out. An answer is also left out if its question is in `told` or
+    contains one of the texts, since an answer is forgotten with its question.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     return _repeating(user, _texts_of(user, memories, sources), told=told)
@@ -220,9 +220,9 @@ def _repeating(user: User, texts: Collection[str], *, told: Collection[int]) -> 
 
 
 def kept_messages_payload(messages: Collection[int]) -> dict[str, object]:
-    """Return the payload entries that describe the kept messages.
+    """Return the payload entries that describe the kept messages, given their keys.
 
-    Kept messages still state what the operation forgets; `messages` holds their keys.
+    Kept messages still state the memories that the operation forgets.
     """
     return {
         forget_steps.STILL_SAID: len(messages),
@@ -270,8 +270,8 @@ def find_stating_messages(user: User, memories: Collection[int]) -> set[int]:
     """Return the keys of visible messages that are sources of these memories or repeat them."""
     sources = Source.objects.filter(user=user, memory__in=memories)
     asked = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
-    told = set(Message.objects.filter(asked, user=user).values_list("pk", flat=True))
-    return told | {one.pk for one in repeating_messages(user, memories, told=told)}
+    found = set(Message.objects.filter(asked, user=user).values_list("pk", flat=True))
+    return found | {one.pk for one in repeating_messages(user, memories, told=found)}
 
 
 def find_messages_repeating_hidden(user: User, memories: Collection[int]) -> set[int]:
@@ -299,10 +299,10 @@ def _conversations_with_titles_about(
     quotation contains all words of the title.
     """
     texts = _texts_of(user, memories, sources)
-    told = [words for text in texts if (words := frozenset(segment.terms(text)))]
+    stated = [words for text in texts if (words := frozenset(segment.terms(text)))]
     titles = Conversation.objects.filter(user=user).exclude(title="").values_list("pk", "title")
     named = ((pk, frozenset(segment.terms(title))) for pk, title in titles)
-    return [pk for pk, title in named if title and any(title <= of or of <= title for of in told)]
+    return [pk for pk, title in named if title and any(title <= of or of <= title for of in stated)]
 
 
 def _target(payload: Mapping[str, object], gone: set[int]) -> dict[str, object]:

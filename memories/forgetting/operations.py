@@ -132,8 +132,8 @@ def _reapply_project(user: User, target: Mapping[str, Any], at: datetime) -> Ope
 def forget_binned(run: Run) -> int:
     """Forget memories whose time in the recycle bin has expired; return the number of memories.
 
-    At most `AT_ONCE` memories are handled. The memories of each user are forgotten in a separate
-    transaction, by the service behind the "Forget now" button.
+    At most `AT_ONCE` memories are forgotten in one call. The memories of each user are forgotten in
+    a separate transaction, by the service behind the "Forget now" button.
     """
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")

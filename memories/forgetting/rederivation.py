@@ -1,8 +1,8 @@
-"""Hide texts that depend on forgotten sources, then erase or re-derive them.
+"""Hide texts that depend on forgotten sources, then erase them or derive them again.
 
-A text is re-derived if it also has other sources. `memories.forgetting.forget_plan` computes the
-plan; this module reads its input and writes its result. Every hidden source counts as forgotten, no
-matter which operation will erase it.
+A text is derived again if it also has other sources. `memories.forgetting.forget_plan` computes the
+new texts; this module reads its input and writes its result. Every hidden source counts as
+forgotten, no matter which operation will erase it.
 """
 
 from __future__ import annotations
@@ -59,10 +59,9 @@ class _HiddenTexts:
 
 
 def hide(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> list[int]:
-    """Hide the matching sources, the memories in `gone`, and all texts based on them.
+    """Hide the sources that will be erased, the memories in `gone`, and all texts based on them.
 
-    `lost_sources` is a filter for the sources that are erased. Return the keys of the hidden
-    memories. Safe to repeat.
+    `lost_sources` selects the sources. Return the keys of the hidden memories. Safe to repeat.
     """
     if not _hide_sources(user, lost_sources, gone) and not gone:
         # The operation that hid the sources has also hidden the texts that depend on them.
@@ -111,8 +110,8 @@ def _hide_rows(
     ).update(hidden_at=now)
     shown = [one for one in found.memories if one.hidden_at is None]
     Memory.everything.filter(user=user, pk__in=[one.pk for one in shown]).update(hidden_at=now)
-    told = [one.public_id for one in shown if one.deleted_at is None]
-    webhook_events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=told)
+    announced = [one.public_id for one in shown if one.deleted_at is None]
+    webhook_events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=announced)
     memory_erasure.erase_lines(user=user, public_ids=[one.public_id for one in found.memories])
     memory_erasure.hide_notes(user=user, texts=memory_erasure.texts_of(versions), at=now)
     graph, outcomes = found.graph, found.outcomes
@@ -128,11 +127,11 @@ def _hide_rows(
 def derive(
     *, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int = 200
 ) -> DerivationResult:
-    """Erase or re-derive up to `limit` memories, and all memories that were made from them.
+    """Erase or derive again up to `limit` memories, and all memories that were made from them.
 
-    These are the memories in `gone`, and the memories with a source that matches `lost_sources`.
-    Memories in `gone` and memories with no remaining text are erased; the others are shown again
-    with their remaining text. A repeated run continues where the last run stopped.
+    The memories are those in `gone`, and those with a source that matches `lost_sources`. Memories
+    in `gone` and memories with no remaining text are erased; all others are shown again with their
+    remaining text. A repeated run continues where the last run stopped.
     """
     left = set(Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True))
     sources = Source.everything.filter(lost_sources | Q(memory__in=left), user=user)
@@ -148,7 +147,7 @@ def derive(
 
 
 def keep_as_own(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
-    """Turn memories that would lose sources into the user's own, and erase these sources.
+    """Keep memories that would lose sources as if the user had written them; erase these sources.
 
     In each version, the sources that match `lost_sources` are replaced by a single source that has
     `comment` but no ids or quote. A memory that also has turns as sources still counts as learned.

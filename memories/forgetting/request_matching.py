@@ -1,4 +1,4 @@
-"""Decide which memories a request to forget means: a clear match, or a list of possible ones.
+"""Decide which memories a request to forget means: a clear match, or a list of possible matches.
 
 A logistic regression over a few signals gives each memory the probability that it is meant. The
 weights were fitted to requests that the reader model was not trained on; `bench/forget_weights.py`
@@ -74,8 +74,8 @@ _EVERYTHING = re.compile(
     r"|关于[^，。！？]{1,12}的(?:事|话|内容|记忆|东西|信息)",
     re.IGNORECASE,
 )
-_OF = ("'", "的")  # after a relative, these say that what follows belongs to the relative
-# Matches a clause that says what not to forget: "keep everything else about Noah".
+_OF = ("'", "的")  # follow a relative if the next words name a possession ("my brother's car")
+# Matches a clause that names memories to keep: "keep everything else about Noah".
 _KEEPS = re.compile(
     r"\b(?:keep|else|stay|leave|rest|except|apart from)\b|保留|留着|留下|其他|其它|别的|除了",
     re.IGNORECASE,
@@ -140,12 +140,12 @@ class Signals:
 
     @property
     def is_related(self) -> bool:
-        """Return True if the memory has anything to do with the request."""
+        """Return True if the memory shares a word with the request or may be similar to it."""
         return bool(self.covered) or self.cosine >= _NEAR or self.about >= pairs.PERHAPS
 
 
 def signals_of(
-    subject: str, met: Sequence[RequestMatch], probabilities: Mapping[int, float]
+    subject: str, matches: Sequence[RequestMatch], probabilities: Mapping[int, float]
 ) -> list[Signals]:
     """Return the signals of each memory, most probable first.
 
@@ -153,12 +153,12 @@ def signals_of(
     about the memory.
     """
     asked = set(segment.terms(subject))
-    terms = {one.pk: asked & set(segment.terms(one.content)) for one in met}
+    terms = {one.pk: asked & set(segment.terms(one.content)) for one in matches}
     held = Counter(term for each in terms.values() for term in each)
     rarity = {t: max(0.0, math.log((_AMONG + 1) / max(1, held[t]))) for t in asked}
     whole = sum(rarity.values()) or 1.0
     found = []
-    for one in met:
+    for one in matches:
         covered = sum(rarity[term] for term in terms[one.pk]) / whole
         found.append(Signals(one, one.similarity, probabilities[one.pk], covered))
     nearest = sorted((one.cosine for one in found), reverse=True)[:2]
@@ -200,11 +200,11 @@ def possible_matches(ranked: Sequence[Signals]) -> list[RequestMatch]:
 def probable_matches(subject: str, ranked: Sequence[Signals], *, said: str) -> list[RequestMatch]:
     """Return the memories that the request probably means, most probable first.
 
-    These memories are preselected for the user. A memory must be probable enough and share a word
-    with the request or be similar to it, and the reader model must not be sure that it isn't meant.
-    If the request (`said`) asks to forget everything about a topic, a lower probability is enough,
-    and a memory that contains the topic (`_is_of_topic`) is included too. So is a memory in another
-    language with the same meaning (`is_translation`).
+    These memories are preselected for the user. A memory must be probable enough, must share a word
+    with the request or be similar to it, and the reader model must not be sure that the memory
+    isn't meant. If the request (`said`) asks to forget everything about a topic, a lower
+    probability is enough, and memories that contain the topic (`_is_of_topic`) are included too.
+    Memories in another language with the same meaning (`is_translation`) are always included.
     """
     topics = _topics_of_everything(subject, said)
     least = _LIKELY_OF_ALL if topics else _LIKELY
@@ -215,18 +215,18 @@ def probable_matches(subject: str, ranked: Sequence[Signals], *, said: str) -> l
     ]
 
 
-def _is_probable(one: Signals, least: float) -> bool:
-    is_near = one.covered > 0 or one.cosine >= _NEAR
-    return is_near and one.probability >= least and one.about > _DENIED
+def _is_probable(signals: Signals, least: float) -> bool:
+    is_near = signals.covered > 0 or signals.cosine >= _NEAR
+    return is_near and signals.probability >= least and signals.about > _DENIED
 
 
-def _is_of_topic(one: Signals, topics: Mapping[str, bool]) -> bool:
+def _is_of_topic(signals: Signals, topics: Mapping[str, bool]) -> bool:
     """Return True if the memory contains one of the topics.
 
     Unless that topic is a name, the reader model must also not be sure that the memory isn't meant.
     """
     return any(
-        (is_name or one.about > _DENIED_OF_ALL) and _contains(topic, one.meant.content)
+        (is_name or signals.about > _DENIED_OF_ALL) and _contains(topic, signals.meant.content)
         for topic, is_name in topics.items()
     )
 
@@ -270,14 +270,14 @@ def _names_in(text: str) -> set[str]:
     return {one.words for one in people} | {name for _, name in names(text)}
 
 
-def is_translation(subject: str, one: Signals) -> bool:
-    """Return True if a memory in another language probably says what the request names.
+def is_translation(subject: str, signals: Signals) -> bool:
+    """Return True if the memory is in another language and its meaning is similar to the request.
 
     Only the vectors are compared, because the reader model and shared words are unreliable across
     languages. Such a memory is listed as likely, but isn't a clear match for this reason alone.
     """
-    is_foreign = _is_chinese(subject) != _is_chinese(one.meant.content)
-    return is_foreign and one.cosine >= _SAME_MEANING and one.nearer >= _APART
+    is_foreign = _is_chinese(subject) != _is_chinese(signals.meant.content)
+    return is_foreign and signals.cosine >= _SAME_MEANING and signals.nearer >= _APART
 
 
 def _is_chinese(text: str) -> bool:
@@ -308,14 +308,14 @@ def _stands_apart(term: str, text: str) -> bool:
 def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
     """Return the memory that the request clearly means, or None.
 
-    The probabilities must show that this memory is meant and no other, and the reader model must
-    not prefer another memory. In addition, the memory must share more words with the request than
-    any other memory ("forget coffee" is never clear if two memories mention coffee). If it contains
-    less than half of the request's words, the reader model must be sure. The request must not
-    name its subject as a question ("where I work"), ask not to forget something, or perhaps only
-    ask whether it is forgotten (`may_not_be_order`). The two texts must not be about different
-    people (`_is_of_someone_else`). Unless the reader model is sure, a memory that is a denial or an
-    intention is only a match if the request is one as well.
+    The probabilities must show that only this memory is meant, and the reader model must not prefer
+    another memory. In addition, the memory must share more words with the request than any other
+    memory ("forget coffee" is never clear if two memories mention coffee). If the memory contains
+    less than half of the request's words, the reader model must be sure. The request must not name
+    its subject as a question ("where I work"), ask not to forget something, or perhaps only ask
+    whether something is forgotten (`may_not_be_order`). The request and the memory must not be
+    about different people (`_is_of_someone_else`). Unless the reader model is sure, a memory that
+    denies something or states an intention matches only a request that does so too.
     """
     if not ranked or _ASKS.search(request) or may_not_be_order(request):
         return None

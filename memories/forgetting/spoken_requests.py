@@ -1,10 +1,10 @@
-"""Handle requests to forget that are written in a message ("forget that …").
+"""Find and forget the memories that a request in a message means ("forget that …").
 
-Nothing is erased on a guess. A memory is forgotten only if the request clearly means that memory
-and no other memory is similar; then the service behind the Forget button is called. Otherwise the
-user is asked: the outcome lists the ids of the memories and of their messages, and the user
-chooses. `request_matching` decides which memories a request means; this module collects the
-memories to compare.
+A memory is forgotten at once only if the request clearly means that memory and no other memory is
+similar; then the service behind the Forget button is called. Otherwise the user is asked: the
+outcome lists the ids of the memories and of their messages, and the user chooses.
+`request_matching` decides which memories a request means; this module collects the memories to
+compare.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class ForgetOutcome:
     the user has chosen among these ids) or NOTHING_FOUND. `likely_ids` holds the ids of the
     memories and messages that are probably meant; the other ids are only possible matches.
     `also_ids` holds the ids of memories that weren't forgotten, but come from the same messages as
-    the forgotten ones.
+    the forgotten memories.
     """
 
     status: str = NOTHING_FOUND
@@ -130,10 +130,10 @@ class ForgetOutcome:
         return UNSURE if asks and set(self.likely_ids).isdisjoint(self.memory_ids) else self.status
 
     def with_request(self, message: Message) -> ForgetOutcome:
-        """Return a copy to which the message that contains the request is added, as a likely one.
+        """Return a copy that also lists the message with the request, as probably meant.
 
-        That message repeats what is to be forgotten.
-        If nothing was found, return the outcome unchanged.
+        That message repeats the statement to forget. If nothing was found, return the outcome
+        unchanged.
         """
         if self.status == NOTHING_FOUND or message.public_id in self.message_ids:
             return self
@@ -212,8 +212,8 @@ def carry_out_requests(
     Return None if the turn has no such request. The chat carries out requests before the answer is
     written; in that case, return the outcome that is stored in the operation's payload.
     """
-    if told := run.payload.get("forget"):
-        return ForgetOutcome.from_payload(told)
+    if stored := run.payload.get("forget"):
+        return ForgetOutcome.from_payload(stored)
     if not extraction.forget:
         return None
     asked = prepare(extraction.forget)
@@ -235,7 +235,7 @@ def find(
 ) -> ForgetMatches:
     """Return the memories that the requests may mean, with the messages that state them.
 
-    A bare "forget that" means the memories learned from the previous turn.
+    A request without a subject ("forget that") means the memories learned from the previous turn.
     """
     each = [
         _learned_from_previous_turn(user, conversation, before=before)
@@ -296,7 +296,7 @@ def _find_meant(asked: EmbeddedRequest, user: User) -> ForgetMatches:
         return ForgetMatches(list(rows.order_by("-pk")[:LISTED]))
     floor = max(_NEAR, settings.SIMILARITY_GATE)
     concepts = query.asked_about(subject)
-    met = similar_memories.find_request_matches(
+    found = similar_memories.find_request_matches(
         asked.vector,
         user=user,
         terms={*segment.terms(subject), *(term for topic in concepts for term in topic.words)},
@@ -304,8 +304,8 @@ def _find_meant(asked: EmbeddedRequest, user: User) -> ForgetMatches:
         floor=floor,
         nearest=_COMPARED,
     )
-    met = _promising_first(subject, met)
-    read, unread = met[:_COMPARED], [one for one in met[_COMPARED:] if one.similarity >= floor]
+    found = _promising_first(subject, found)
+    read, unread = found[:_COMPARED], [one for one in found[_COMPARED:] if one.similarity >= floor]
     now = {one.pk: one.content for one in read}
     versions = MemoryVersion.objects.filter(user=user, memory__in=now).exclude(content="")
     said_before: dict[int, set[str]] = defaultdict(set)
@@ -335,12 +335,12 @@ def _clear_match_or_choices(
     judged: Mapping[int, float],
     likely: Collection[int],
 ) -> ForgetMatches:
-    """Return the clear match, unless the request asks for everything about it and more is found.
+    """Return the clear match (`plain`), or choices if the request may mean other memories as well.
 
-    In that case, return a list to choose from: the match, the memories that contain a word that the
-    request and the match share, the memories that the reader model judges to be about the request,
-    and the memories from the same turns. Only the match and the memories in `likely` are
-    preselected.
+    The request may mean other memories if it asks to forget everything about a topic. Then the
+    choices are the match, the memories that contain a word that the request and the match share,
+    the memories that the reader model judges to be about the request, and the memories from the
+    same turns. Only the match and the memories in `likely` are preselected.
     """
     common = set(segment.terms(asked.subject)) & set(segment.terms(plain.content))
     common -= segment.ENGLISH_STOP_WORDS
@@ -382,13 +382,13 @@ def _continued_after(turn: Turn) -> set[int]:
     return {one.pk for one in learned if one is not None and _CONTINUES.match(one.content.lstrip())}
 
 
-def _promising_first(subject: str, met: Sequence[RequestMatch]) -> list[RequestMatch]:
+def _promising_first(subject: str, matches: Sequence[RequestMatch]) -> list[RequestMatch]:
     """Sort the memories by all signals except the reader model, best first.
 
     The reader model takes time for each memory, so only the first memories are compared by it.
     """
-    unknown = dict.fromkeys((one.pk for one in met), pairs.YES)
-    return [one.meant for one in request_matching.signals_of(subject, met, unknown)]
+    unknown = dict.fromkeys((one.pk for one in matches), pairs.YES)
+    return [one.meant for one in request_matching.signals_of(subject, matches, unknown)]
 
 
 def _probability(about: str, meant: RequestMatch, before: Collection[str]) -> float:
@@ -420,8 +420,8 @@ def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
     answers that repeat a memory word for word, unless their questions are included anyway.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
-    told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
-    wanted = {pk for row in told for pk in _own_message(*row)}
+    own = sources.values_list("message", "turn__user_message", "turn__assistant_message")
+    wanted = {pk for row in own for pk in _own_message(*row)}
     for memory in memories[:_MOST_WITH_REPEATING]:
         # The reader model compares the memory only with the most similar messages.
         found = similar_memories.possible_source_messages(memory, few=_MOST_REPEATING)
@@ -472,6 +472,6 @@ def _learned_from_previous_turn(
 
 def _says_nothing_else(turn: Turn, memory: Memory, sources: Sequence[Source]) -> bool:
     """Return True if the message states only this memory, and the memory has no other source."""
-    told = segment.terms(" ".join([memory.content, *(one.quote for one in sources)]))
+    stated = segment.terms(" ".join([memory.content, *(one.quote for one in sources)]))
     elsewhere = Source.objects.filter(memory=memory).exclude(turn=turn)
-    return set(segment.terms(turn.user_message.content)) <= set(told) and not elsewhere.exists()
+    return set(segment.terms(turn.user_message.content)) <= set(stated) and not elsewhere.exists()

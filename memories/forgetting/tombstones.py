@@ -51,6 +51,8 @@ class Provenance:
 
 @dataclass(frozen=True)
 class _Words:
+    """The normalised words of a quotation (from `start` to `end`) and of the text around it."""
+
     text: str
     start: int
     end: int
@@ -129,7 +131,7 @@ def _word_hashes(user: User, text: str) -> list[str]:
 
 
 def create_tombstones(*, user: User, version_ids: Sequence[int]) -> None:
-    """Leave a tombstone for each text of these versions and for each quotation in their sources.
+    """Create a tombstone for each text of these versions and for each quotation in their sources.
 
     A version is hidden at the time of the request to forget; its tombstones store that time.
     Existing tombstones are kept.
@@ -172,7 +174,7 @@ def create_tombstones(*, user: User, version_ids: Sequence[int]) -> None:
 
 
 def create_message_tombstones(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
-    """Leave a tombstone for each message, so that nothing is learned from an older copy of it."""
+    """Create a tombstone for each message, so that nothing is learned from an older copy of it."""
     Tombstone.objects.bulk_create(
         [
             Tombstone(
