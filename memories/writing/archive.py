@@ -1,4 +1,4 @@
-"""Archive memories that weren't used for `ARCHIVE_DAYS` days and weren't joined with others.
+"""Archive memories that weren't used for `ARCHIVE_DAYS` days.
 
 Old memories that resemble each other are first joined by `consolidation`. Archived memories aren't
 put into prompts. They keep their text, versions and sources, and search still finds them. They
@@ -72,8 +72,8 @@ def find_archivable(user: User, *, now: datetime) -> list[Memory]:
     """Return the user's unused memories whose text isn't about people or dates.
 
     The reader model checks the texts that the rules can't decide on, at most `_MAX_TEXTS` a night.
-    Texts about people stay active and would be checked again, so each night starts `_MAX_TEXTS`
-    memories further on, in rotation. The list is empty while long-term memory is off.
+    Memories about people aren't archived and would be checked again every night, so each night
+    starts with a different memory (`_rotated`). The list is empty while long-term memory is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
@@ -91,7 +91,7 @@ def find_archivable(user: User, *, now: datetime) -> list[Memory]:
 
 
 def _rotated(memories: QuerySet[Memory], *, now: datetime) -> Iterator[Memory]:
-    """Yield all memories, starting at a different one each night."""
+    """Yield all memories, starting at a different memory each night."""
     keys = list(memories.values_list("pk", flat=True))
     if not keys:
         return

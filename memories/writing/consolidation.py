@@ -2,7 +2,7 @@
 
 The originals are archived and remain traceable: their versions are inputs of the new memory's
 version, which gets copies of their sources. If an original is forgotten, the new memory is derived
-again from the others.
+again from the remaining originals.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class JoinedMemory:
 def eligible_memories(now: datetime) -> QuerySet[Memory]:
     """Return all users' memories that may be joined: old, rarely used, neither pinned nor disputed.
 
-    Constraints, skills, memories with a limited validity and those whose removal awaits the user's
-    decision are never joined, nor are project
-    memories written by agents: when an agent rewrites such a text, the new text must be recognized
-    as its next edition. A joined memory can be joined again after `CONSOLIDATE_AGAIN_DAYS`.
+    These memories are never joined: constraints, skills, memories with a limited validity, and
+    memories whose removal awaits the user's decision. Project memories written by agents aren't
+    joined either: when an agent rewrites such a text, the new text must be recognized as its next
+    edition. A joined memory can be joined again after `CONSOLIDATE_AGAIN_DAYS`.
     """
     old = now - timedelta(days=settings.CONSOLIDATE_DAYS)
     older = now - timedelta(days=settings.CONSOLIDATE_AGAIN_DAYS)
@@ -150,13 +150,13 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 
     A dry run and a real run don't exclude each other.
     """
-    how = ":dry" if dry_run else ""
+    suffix = ":dry" if dry_run else ""
     return outbox.enqueue(
         OperationKind.CONSOLIDATE,
         subject=user.subject,
         payload={"dry_run": dry_run},
         priority=Priority.BULK,
-        dedupe_key=f"consolidate:{user.subject}{how}",
+        dedupe_key=f"consolidate:{user.subject}{suffix}",
         serial_key=str(user.subject),
     )
 
@@ -178,8 +178,8 @@ def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
 def _similar_groups(pool: Sequence[Memory], *, user: User) -> list[Group]:
     """Return groups of at least `FEWEST` similar memories; skip memories without a vector.
 
-    Each group starts with the oldest remaining memory. A memory is added if its similarity to the
-    first one and its average similarity to all in the group reach `CONSOLIDATE_LIKENESS`.
+    Each group starts with the oldest remaining memory. A memory is added if both its similarity to
+    that first memory and its average similarity to the whole group reach `CONSOLIDATE_LIKENESS`.
     """
     rows = Vector.objects.filter(
         user=user,

@@ -42,7 +42,7 @@ _PLAIN = (
     "summary",
     "metadata",
 )
-_MASKED = ("tags", "data", "summary", "metadata")  # other fields that may contain a secret
+_MASKED = ("tags", "data", "summary", "metadata")  # fields besides the text that may hold secrets
 BULK_LIMIT = 1000
 
 
@@ -74,20 +74,20 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
         MemoryInput(content=text, **merged), origin=actor, describes=False
     )
     rewritten = prepared.draft.content != memory.content
-    masked = {
+    screened = {
         name: masking.masked_values(value) if name in _MASKED else value
         for name, value in changes.items()
     }
-    return Edit(masked, prepared if rewritten else None)
+    return Edit(screened, prepared if rewritten else None)
 
 
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
     """Apply a checked change. A new text becomes a new version whose only source is this edit.
 
-    If the new text contradicts another memory, a relation between the two is stored. If a program
-    wrote such a text, the memory awaits the user's review. Raise `NotFound` if the memory no longer
-    exists, `Invalid` if the new kind or status is invalid, and `Conflict` if the status can't be
-    changed because the memory is a candidate or superseded.
+    If the new text contradicts another memory, a relation between the memories is stored. If a
+    program wrote such a text, the memory awaits the user's review. Raise `NotFound` if the memory
+    no longer exists, `Invalid` if the new kind or status is invalid, and `Conflict` if the status
+    can't be changed because the memory is a candidate or superseded.
     """
     memory = memory_writes.lock(memory, user=user)
     changes = dict(edit.changes)
@@ -99,7 +99,7 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
         memory.origin = actor
     memory.kind = kind
     if "tags" in changes:
-        _follow_tags(memory, changes["tags"])
+        _update_standing(memory, changes["tags"])
     for name in _PLAIN:
         if name in changes:
             value = changes[name]
@@ -124,14 +124,14 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     return memory
 
 
-def _follow_tags(memory: Memory, tags: Iterable[str]) -> None:
-    before, now = (not ANSWERS.isdisjoint(one) for one in (memory.tags, tags))
-    if before != now:
-        memory.standing = now
+def _update_standing(memory: Memory, tags: Iterable[str]) -> None:
+    before, after = (not ANSWERS.isdisjoint(names) for names in (memory.tags, tags))
+    if before != after:
+        memory.standing = after
 
 
 def enable(*, user: User, memory: Memory) -> Memory:
-    """Use the memory again. If another memory superseded it, both are used from now on."""
+    """Use the memory again. If another memory superseded it, both memories are used from now on."""
     if memory.status == MemoryStatus.SUPERSEDED:
         return _audit("enabled", _reinstate(user, memory))
     return _audit("enabled", _set(user, memory, status=MemoryStatus.ACTIVE))
@@ -182,10 +182,9 @@ def apply_to_many(
 ) -> list[tuple[str, str]]:
     """Apply an action to many memories; return each id with "done" or "not_found".
 
-    Only "recycle" and "restore" find memories that are in the recycle bin.
-
-    Raise `Invalid` if the action is unknown, the tag is invalid or there are too many ids, and
-    `Conflict` if a memory can't be enabled or disabled.
+    Only "recycle" and "restore" find memories that are in the recycle bin. Raise `Invalid` if the
+    action is unknown, the tag is invalid or there are more than `BULK_LIMIT` ids, and `Conflict` if
+    a memory can't be enabled or disabled.
     """
     acts: dict[str, Callable[[Memory], Memory]] = {
         "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
@@ -219,8 +218,8 @@ def apply_to_many(
     return results
 
 
-def _audit(what: str, memory: Memory) -> Memory:
-    audit_log.record(f"memory.{what}", subject=memory.user.subject, target=memory.public_id)
+def _audit(action: str, memory: Memory) -> Memory:
+    audit_log.record(f"memory.{action}", subject=memory.user.subject, target=memory.public_id)
     return memory
 
 

@@ -142,7 +142,7 @@ def create(
         rows += search_index.new_memory_rows(memory, vector=draft.vectors[0], held=held)
     statements.insert_together(rows)
     for before in inputs:
-        _keep_inputs(before, version)
+        _add_input(before, version)
     if draft.vectors is None or draft.pieces:
         _index(memory, draft)
     memory.shown_sources = sources
@@ -191,7 +191,7 @@ def rewrite(
 ) -> Memory:
     """Replace the memory's text. The memory keeps its id, and the old text remains as a version.
 
-    If `keep_tags` is False, the draft's tags replace the old ones. `inputs` are versions of other
+    If `keep_tags` is False, the draft's tags replace the old tags. `inputs` are versions of other
     memories that become inputs of the new version; for a merge, the old version becomes an input as
     well. The new version gets copies of its inputs' sources.
     """
@@ -220,7 +220,7 @@ def rewrite(
     if source is not None:
         add_source(after, source=source)
     for one in (before, *inputs) if change == Change.MERGED else inputs:
-        _keep_inputs(one, after)
+        _add_input(one, after)
     _index(memory, draft)
     if change != Change.EDITED:  # an edit writes its own audit entry with the changed fields
         audit_log.record_together(
@@ -302,7 +302,7 @@ def restore_version(
     memory.current_version = _next_number(memory)
     memory.save()
     restored = _version(memory, change=Change.RESTORED, actor=Origin.USER)
-    _keep_inputs(old, restored)
+    _add_input(old, restored)
     search_index.store_memory(memory=memory, vectors=vectors, pieces=pieces)
     details = {"version": number}
     subject = memory.user.subject
@@ -315,8 +315,8 @@ def lock(memory: Memory, *, user: User | int, with_bin: bool = False) -> Memory:
     """Return the memory's current row, locked until the transaction ends.
 
     `user` is the owner of the memory, or the owner's primary key. With `with_bin`, a memory in the
-    recycle bin is found too. Raise `NotFound` if the user has no such memory. The lock keeps
-    two writers from giving versions the same number.
+    recycle bin is found too. Raise `NotFound` if the user has no such memory. The lock keeps two
+    writers from giving versions the same number.
     """
     visible = Memory.visible if with_bin else Memory.objects
     rows = visible.select_for_update(of=("self",)).select_related("user", "project")
@@ -356,7 +356,7 @@ def new_source(version: MemoryVersion, source: SourceInput) -> Source:
 
 
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
-    """Make the memory's current version depend on `turn` and `others` together.
+    """Make the memory's current version depend on `turn` and on each turn in `others`.
 
     If any of these turns is forgotten, the version is erased. If `others` is empty, nothing is
     changed.
@@ -430,7 +430,7 @@ def _next_number(memory: Memory) -> int:
     return newest.number + 1 if newest else 1
 
 
-def _keep_inputs(before: MemoryVersion, after: MemoryVersion) -> None:
+def _add_input(before: MemoryVersion, after: MemoryVersion) -> None:
     VersionInput.objects.create(user_id=after.user_id, output=after, input=before)
     for source in Source.objects.filter(version=before):
         source.pk = None

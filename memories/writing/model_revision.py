@@ -57,16 +57,16 @@ def request_revision(memory: Memory, *, verdict: Verdict) -> None:
     )
 
 
-def candidate_of(one: Draft | Memory) -> Candidate:
+def candidate_of(text: Draft | Memory) -> Candidate:
     """Convert an explicitly written text to a candidate for an arbiter."""
     return Candidate(
-        kind=one.kind,
-        content=one.content,
-        importance=one.importance,
-        confidence=one.confidence,
-        quote=one.content,
+        kind=text.kind,
+        content=text.content,
+        importance=text.importance,
+        confidence=text.confidence,
+        quote=text.content,
         explicit=True,
-        corrects=one.origin == Origin.USER,
+        corrects=text.origin == Origin.USER,
     )
 
 
@@ -96,26 +96,25 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> RevisionInpu
 def revise(run: Run, user: User, written: RevisionInput, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
-    The memory is merged into the similar memory that the decision names, and archived; the new
-    version of that memory has the sources of both. If the decision is REVIEW or would overwrite a
-    protected memory, the memory awaits review instead. Does nothing if one of the two has changed
-    or the memory was pinned since the comparison, or while long-term memory is off. A repeated run
-    finds the memory archived or awaiting review, and does nothing.
+    The memory is merged into the similar memory that the decision names (the target), and archived;
+    the target's new version has the sources of both memories. If the decision is REVIEW or would
+    overwrite a protected target, the memory awaits review instead. Does nothing if either memory
+    has changed or the memory was pinned since the comparison, or while long-term memory is off. A
+    repeated run finds the memory archived or awaiting review, and does nothing.
     """
-    met = next((one for one in written.known if one.id == decision.target_id), None)
-    if met is None or decision.verdict in _BOTH_STAY:
+    similar = next((one for one in written.known if one.id == decision.target_id), None)
+    if similar is None or decision.verdict in _BOTH_STAY:
         return False
-    text = met.content if decision.verdict == Verdict.SKIP else decision.content
+    text = similar.content if decision.verdict == Verdict.SKIP else decision.content
     draft = _draft(written.memory, text or written.memory.content)
-    kind = met.kind if decision.verdict == Verdict.SKIP else decision.kind or draft.kind
+    kind = similar.kind if decision.verdict == Verdict.SKIP else decision.kind or draft.kind
     draft = replace(draft, kind=kind)
     with run.applying(user):
         rows = Memory.objects.select_for_update(of=("self",)).select_related("user")
-        names = (written.memory.public_id, met.id)
-        found = rows.filter(user=user, public_id__in=names).order_by("pk")
-        pair = {one.public_id: one for one in found}
-        memory, target = map(pair.get, names)
-        if memory is None or target is None or not _unchanged(memory, target, written, met):
+        ids = (written.memory.public_id, similar.id)
+        found = rows.filter(user=user, public_id__in=ids).order_by("pk")
+        memory, target = map({one.public_id: one for one in found}.get, ids)
+        if memory is None or target is None or not _unchanged(memory, target, written, similar):
             return False
         if not users.settings_held(user).longterm_enabled:
             return False
@@ -135,7 +134,7 @@ def revise(run: Run, user: User, written: RevisionInput, decision: Decision) -> 
         else:
             verdict_effects.hold_for_review(memory, against=target)
             memory_writes.announce_change(memory)
-            relations.relate(memory, [(target, Verdict.REVIEW, met.similarity)])
+            relations.relate(memory, [(target, Verdict.REVIEW, similar.similarity)])
         log = verdict_effects.new_log_entry(
             decision.verdict,
             user=memory.user,
@@ -144,14 +143,16 @@ def revise(run: Run, user: User, written: RevisionInput, decision: Decision) -> 
             reasons=(*decision.reasons, "revised"),
             memory=memory,
             target=target,
-            known=met,
+            known=similar,
         )
         statements.insert([log])
     return True
 
 
-def _unchanged(memory: Memory, target: Memory, written: RevisionInput, met: KnownMemory) -> bool:
-    same = memory.content == written.memory.content and target.content == met.content
+def _unchanged(
+    memory: Memory, target: Memory, written: RevisionInput, similar: KnownMemory
+) -> bool:
+    same = memory.content == written.memory.content and target.content == similar.content
     in_use = memory.status == target.status == MemoryStatus.ACTIVE
     return same and in_use and not memory.pinned  # the user has pinned it since it was stored
 

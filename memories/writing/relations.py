@@ -25,10 +25,11 @@ SETTLED = 0.2
 
 
 def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> None:
-    """Store a relation between the memory and each of the others, as its verdict implies.
+    """Store the relation that each verdict implies between `memory` and another memory.
 
-    The strength is the similarity of the two memories; a contradiction has a minimum strength.
-    Verdicts that imply no relation are skipped. Safe to repeat.
+    `others` holds the other memories, each with the verdict and the similarity, which becomes the
+    strength; a contradiction has a minimum strength. Verdicts that imply no relation are skipped.
+    Safe to repeat.
     """
     _write([row for one in others if (row := _relation(memory, *one)) is not None])
 
@@ -36,9 +37,8 @@ def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> N
 def support(memory: Memory, supports: Sequence[str], *, known: Sequence[KnownMemory]) -> None:
     """Link a new memory to the memories that support it, with their similarity as the strength.
 
-    Memories from the same message or turn don't count as support, since parts of one message
-    don't confirm each other. A memory that has changed since the comparison is skipped. Safe to
-    repeat.
+    Memories from the same message or turn don't count as support, since parts of one message don't
+    confirm each other. A memory that has changed since the comparison is skipped. Safe to repeat.
     """
     if not supports:
         return
@@ -101,7 +101,7 @@ def apply_other_verdicts(
     skipped. A memory is superseded only if `memory` is active and the other memory is active or
     archived, and not pinned; a text that the user wrote is superseded only by another text of the
     user. If a memory may not be superseded, a contradiction is stored instead. An active memory
-    that may have ended together with another one stays in use and waits in the review inbox.
+    that may have ended together with another memory is still used, and awaits review.
     """
     if not verdicts:
         return ()
@@ -116,7 +116,7 @@ def apply_other_verdicts(
         if other is None or other.content != compared[one.id].content or other.pk == memory.pk:
             continue
         verdict = one.verdict
-        if verdict == Verdict.REPLACE and _gives_way(other, to=memory):
+        if verdict == Verdict.REPLACE and _may_be_superseded(other, by=memory):
             verdict_effects.supersede(other, by=memory)
             superseded.append(other.public_id)
             continue
@@ -171,8 +171,8 @@ def _may_be_asked_about(other: Memory, memory: Memory) -> bool:
     return memory.status == other.status == MemoryStatus.ACTIVE and other.removal_asked_at is None
 
 
-def _gives_way(other: Memory, *, to: Memory) -> bool:
+def _may_be_superseded(other: Memory, *, by: Memory) -> bool:
     known = other.status in (MemoryStatus.ACTIVE, MemoryStatus.ARCHIVED)
-    in_use = to.status == MemoryStatus.ACTIVE and known
-    # The new text isn't about this memory in the first place, so it never replaces a pinned one.
-    return in_use and not (other.pinned or verdict_effects.is_protected(other, origin=to.origin))
+    in_use = by.status == MemoryStatus.ACTIVE and known
+    # The new text is mainly about another memory, so it never replaces a pinned memory.
+    return in_use and not (other.pinned or verdict_effects.is_protected(other, origin=by.origin))

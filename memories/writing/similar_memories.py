@@ -23,7 +23,7 @@ _MAX_ROWS = 300
 # The nearest memories are always compared: an event and the state that it ends may share neither
 # words nor much meaning ("is pregnant", "had a son").
 _ALWAYS_INCLUDED = 5
-_MOST_SIMILAR = 12  # limit for the nearest memories, and for those that share the most words
+_MOST_SIMILAR = 12  # maximum number of nearest memories, and of memories that share the most words
 
 
 # "IS TRUE" makes the planner read only this user's rows and look each up in a hash of eligible ids.
@@ -143,8 +143,9 @@ def find_request_matches(
 ) -> list[RequestMatch]:
     """Return the memories to which a request to forget may refer.
 
-    Each of these memories contains one of `terms`, is among the `nearest` most similar memories,
-    has at least the cosine similarity `floor`, or has a version that contains `longest`.
+    `vector` and `terms` are the vector and the words of the request, and `longest` is its longest
+    word. Each of the memories contains one of `terms`, is among the `nearest` most similar
+    memories, has at least the cosine similarity `floor`, or has a version that contains `longest`.
     """
     like = _like(longest) if longest else ""
     found = statements.rows(
@@ -219,12 +220,12 @@ def similar_to(
     """Return memories that may be about the same subject, most similar first.
 
     These are active or disabled memories, candidates, and memories archived because they were
-    unused; the latter count as active, since a repetition restores them. `vector` is a unit vector
-    of shape (dimensions,). A memory is selected if its similarity reaches `SIMILARITY_GATE`, or if
-    it is among the few nearest memories or the memories that share the most words. Words are needed
-    because the embedder puts short statements that differ in a name ("Lives in Leeds", "Lives in
-    Hangzhou") far apart. Being selected only means "perhaps the same subject"; no threshold
-    distinguishes a repetition from a contradiction.
+    unused; archived memories count as active, since a repetition restores them. `vector` is a unit
+    vector of shape (dimensions,). A memory is selected if its similarity reaches `SIMILARITY_GATE`,
+    or if it is among the few nearest memories or the memories that share the most words. Words are
+    needed because the embedder puts short statements that differ in a name ("Lives in Leeds",
+    "Lives in Hangzhou") far apart. Being selected only means "perhaps the same subject"; no
+    threshold distinguishes a repetition from a contradiction.
     """
     return add_similar_query(Batch(), vector, user=user, content=content, project=project)()
 

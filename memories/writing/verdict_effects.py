@@ -37,7 +37,7 @@ def is_protected(
 
 
 def supersede(loser: Memory, *, by: Memory) -> None:
-    """Mark `loser` as replaced by the memory `by`; search then finds `by` by both texts."""
+    """Mark `loser` as replaced by the memory `by`; a search for its text then finds `by`."""
     version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
     if version is not None:
         earlier_texts.index_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
@@ -47,7 +47,7 @@ def supersede(loser: Memory, *, by: Memory) -> None:
 def fold(memories: Sequence[Memory], *, into: Memory) -> None:
     """Archive memories whose texts are inputs of the current version of the memory `into`.
 
-    `archived_at` stays empty, so that search finds only the memory `into`.
+    `archived_at` isn't set, so that search finds only the memory `into`.
     """
     _retire(memories, MemoryStatus.ARCHIVED, user=into.user, successor=into)
 
@@ -76,7 +76,7 @@ def _retire(
     Memory.objects.filter(user=user, pk__in=pks).update(
         status=status, archived_at=at, superseded_by=successor, updated_at=timezone.now()
     )
-    if successor is not None:  # otherwise, a decision in the inbox would concern a text out of use
+    if successor is not None:  # the review inbox must not ask about a memory that is out of use
         contesting = Memory.objects.filter(user=user, conflicts_with__in=pks)
         contesting.exclude(pk=successor.pk).update(conflicts_with=successor)
 

@@ -37,7 +37,7 @@ from memories.writing.memory_writes import Draft, SourceInput
 from ops.models import User
 
 _INTO_TARGET = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)  # verdicts that create no new memory
-_WORDS_OF = 8_000  # characters at a text's start whose words are sought in known memories
+_WORDS_OF = 8_000  # only words in this many first characters of a text are searched for
 
 
 @dataclass(frozen=True)
@@ -223,8 +223,8 @@ def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memor
     """Relate `memory` to an active memory that it contradicts; return that memory, or None.
 
     Call this function with the row of `memory` locked, after its text was written or accepted. Both
-    memories stay active, and conflicts that the user has settled aren't raised again. `near` is the
-    vector of `memory`; without it, the stored vector is used.
+    memories are still active afterwards, and conflicts that the user has settled aren't raised
+    again. `near` is the vector of `memory`; without it, the stored vector is used.
     """
     near = search_index.stored_vector(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
@@ -272,9 +272,9 @@ def _checked(arbitrated: Arbitrated, *, user: User, origin: str) -> tuple[Verdic
 
 
 def _is_out_of_use(target: Memory, verdict: Verdict) -> bool:
-    """Return True if the new text would be lost in a memory that was put out of use since.
+    """Return True if the target is out of use, so that its new text wouldn't be used either.
 
-    A disabled memory prevents its repetition, but never gets another text.
+    A repetition of a disabled memory is skipped as usual, but its text is never changed.
     """
     if target.status == MemoryStatus.DISABLED:
         return verdict != Verdict.SKIP
@@ -346,8 +346,8 @@ def replace_text(draft: Draft, *, content: str, kind: str | None = None) -> Draf
 def merged_draft(arbitrated: Arbitrated, draft: Draft, *, embeds: bool = True) -> Draft | None:
     """Return the draft with the combined text if the verdict is MERGE, otherwise None.
 
-    The text is embedded, so call this outside a transaction. Inside one, leave out the vectors
-    (`embeds=False`); an operation embeds the text later.
+    The text is embedded, so call this function outside a transaction. In a transaction, pass
+    `embeds=False`: then an operation embeds the text later.
     """
     content, kind = arbitrated.decision.content, arbitrated.decision.kind
     if arbitrated.decision.verdict != Verdict.MERGE or not content:
