@@ -1,7 +1,7 @@
 """Index earlier texts of memories, so that a search for such a text finds the memory.
 
-An earlier text is a replaced version of the memory, or a text of a related memory: one that it
-superseded, one from the same turn, or, for an event, one on the same topic.
+An earlier text is a replaced version of the memory, or a text of a related memory: a memory that it
+superseded, a memory from the same turn, or, for an event, a memory on the same topic.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def _user_lock(user_id: int) -> Iterator[None]:
     """
     key = _LOCK | user_id
     if not statements.rows("SELECT pg_try_advisory_lock(%s)", [key])[0][0]:
-        raise ProviderError("Milvus is being told of this person already.", retryable=True)
+        raise ProviderError("Another process is sending this user's vectors.", retryable=True)
     try:
         yield
     finally:

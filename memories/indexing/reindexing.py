@@ -276,7 +276,7 @@ def _enqueue_user_indexes() -> Operation:
 
 @handles(Kind.BUILD_INDEX, is_long=True)
 def build_user_indexes(run: Run) -> Mapping[str, int]:
-    """Build missing per-user vector indexes, and drop surplus ones.
+    """Build missing per-user vector indexes, and drop surplus indexes.
 
     Users with very many memories have such an index. Return the numbers of built and dropped
     indexes. Safe to run twice: only missing indexes are built, and the remains of an interrupted

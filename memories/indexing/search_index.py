@@ -348,7 +348,7 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
 
 
 def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
-    """Embed several memories as `embed_memory` does; short ones are embedded in one batch."""
+    """Embed several memories as `embed_memory` does; short memories are embedded in one batch."""
     short = [content for content in contents if not is_long(content)]
     vectors = iter(embed(short)) if short else iter(())
     model = embedder()

@@ -70,9 +70,10 @@ class SearchScope:
 
     The candidates are the `nearest` rows by cosine, and up to `nearest` rows that share words with
     the query. With `whole`, for texts that depend on their neighbours, all rows are candidates if
-    they are few. If a type has many rows, those from dates in the query are added, and `neighbours`
-    adds the rows next to the candidates. `also` is SQL (conditions and an order) for eligible rows
-    that are always loaded. `shift` moves the query vector towards the texts of this type.
+    there are at most `keyword_matches.WHOLE`. If a type has more rows, rows from dates in the query
+    are added, and `neighbours` adds the rows next to the candidates. `also` is SQL (conditions and
+    an order) for eligible rows that are always loaded. `shift` moves the query vector towards the
+    texts of this type.
     """
 
     kind: TargetKind
@@ -132,8 +133,8 @@ def fill_all(
     """Return the candidates from each text type.
 
     The database is queried in two round trips for all types together: first words and vectors, then
-    rows. A type with very many texts, or with vectors in another store, needs more round trips.
-    The statements in `batch` are sent together with the first round trip.
+    rows. A type with very many texts, or with vectors in another store, needs more round trips. The
+    statements in `batch` are sent together with the first round trip.
     """
     batch, loads = batch or Batch(), Batch()
     queries = [_PoolQueries(prepared, scope, user=user, batch=batch) for scope in scopes]
@@ -143,7 +144,7 @@ def fill_all(
 
 
 class _PoolQueries:
-    """The queries for the candidates from one text type: first words and vectors, then rows."""
+    """The queries that load the candidates of one text type: first words and vectors, then rows."""
 
     def __init__(
         self, prepared: PreparedQuery, scope: SearchScope, *, user: User, batch: Batch
@@ -214,9 +215,9 @@ SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
 def _ask_rows(
     scope: SearchScope, ids: Iterable[int], *, user: User, batch: Batch
 ) -> PendingResult | None:
-    """Add a query for those of the rows that are still eligible, each with its number of words.
+    """Add a query for the rows with these ids that are still eligible, each with its word count.
 
-    The rows that `scope.also` selects are added. Return None if there is nothing to load.
+    The rows that `scope.also` selects are loaded too. Return None if there is nothing to load.
     """
     wanted = Sql("%s::bigint[]", (sorted(ids),))
     if not wanted.values[0] and not scope.also:
@@ -343,17 +344,17 @@ def _ask_fragments(
     """
     eligible = _eligible_fragments(scope, user=user)
     vector = _vector(prepared, scope)
-    asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
-    values = [asked, user.pk, *prepared.made_by, *eligible.values, scope.nearest, user.pk]
+    vector_json = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    values = [vector_json, user.pk, *prepared.made_by, *eligible.values, scope.nearest, user.pk]
     return batch.add(_OWNERS_OF_NEAREST.format(eligible=eligible.text), values)
 
 
 def _near_fragments(
-    asked: PendingResult, prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
+    pending: PendingResult, prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
 ) -> list[tuple[Any, ...]]:
     """Return rows (distance, memory id, terms), one for each fragment that is near the query."""
     if not words.elsewhere:
-        return asked.rows()
+        return pending.rows()
     query = NearestQuery(
         _vector(prepared, scope),
         user_id=user.pk,

@@ -92,20 +92,20 @@ def add_query(
 
     Pass the result to `read_matches`, which decodes the rows.
     """
-    asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    vector_json = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     kind = scope.kind.value
     return batch.add(
         _WORDS.format(eligible=scope.ids.text, most=WHOLE + 1),
         [
             *(*scope.ids.values, user.pk, kind, *prepared.made_by),
-            *(asked, user.pk, kind, WHOLE if scope.whole else scope.nearest),
+            *(vector_json, user.pk, kind, WHOLE if scope.whole else scope.nearest),
             user.pk,
         ],
     )
 
 
 def read_matches(
-    asked: PendingResult, prepared: PreparedQuery, scope: SearchScope, *, user: User
+    pending: PendingResult, prepared: PreparedQuery, scope: SearchScope, *, user: User
 ) -> Words:
     """Return the matches from the query that `add_query` added.
 
@@ -115,7 +115,7 @@ def read_matches(
     # better evidence.
     query = prepared.query
     sought = query.terms if scope.whole else query.sought
-    [(total, length, ids, lengths, terms, space, fragmented, near, apart)] = asked.rows()
+    [(total, length, ids, lengths, terms, space, fragmented, near, apart)] = pending.rows()
     average = (length or 0) / max(1, total)
     nearest = None
     if total > WHOLE:
@@ -218,8 +218,8 @@ def _words_of_many(
 ) -> tuple[int, Mapping[int, int], Counts, Mapping[str, int]]:
     """Return the number of texts, the matching texts, their term counts and document frequencies.
 
-    The matching texts are the newest ones with any query word, and those with a rare word. The
-    document frequency of a common word is extrapolated from the newest texts.
+    The matching texts are the newest texts with any query word, and the texts with a rare query
+    word. The document frequency of a common word is extrapolated from the newest texts.
     """
     query = prepared.query
     sought = query.terms if scope.whole else query.sought

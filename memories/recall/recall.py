@@ -31,7 +31,7 @@ _ALWAYS = (
     " ORDER BY r.kind = 'constraint' DESC, r.pinned DESC, r.importance DESC, r.id"
     f" LIMIT {_MOST_ALWAYS}"
 )
-_CONSIDERED = 64  # maximum of candidates by cosine, and of those by words; above `MAX_TOP_K`
+_CONSIDERED = 64  # candidates by cosine, and as many by words; must be more than `MAX_TOP_K`
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RecalledMemory:
 
     @property
     def is_always_in(self) -> bool:
-        """Return whether the memory is in every prompt, whatever the query."""
+        """Return whether the memory is included in every prompt, regardless of the query."""
         return _is_always_in(self.memory)
 
     @property
@@ -84,13 +84,13 @@ def recall(
     doubted: bool = False,
     batch: Batch | None = None,
 ) -> Recall:
-    """Return the memories that are always included, then the `top_k` others with the best scores.
+    """Return the memories that are always included, then the `top_k` best other memories.
 
     Constraints, pinned memories and standing wishes on how to answer are always included (at most
     100), unless the user rated them as very negative; pinned and important memories come first.
     With `doubted`, constraints that await review are included as well. Other memories must reach
-    the relevance floor. Memories are selected from the user's own memories and from those of
-    `project`.
+    the relevance floor and are selected by score. All memories are selected from the user's own
+    memories and from those of `project`.
 
     `Recall.missed` holds the most relevant memories that weren't selected, at most `misses`. The
     SQL statements in `batch` are sent together with the first query.

@@ -83,11 +83,11 @@ def search(
 ) -> SearchResult:
     """Return the best hits, best first, and record the search as a trace.
 
-    Raise `Invalid` if a type is unknown. A type yields no hits while the user has its layer
-    switched off. In a group conversation (given by `filters` or `kind`), only the texts of that
-    conversation and the memories of the project in `filters` are searched, not the user's personal
-    texts. A hit's `score` is its relevance, from 0 to 1. `own` holds the user's settings, if the
-    caller has already read them.
+    Raise `Invalid` if a type is unknown. A type yields no hits while the user has switched off its
+    layer, such as long-term memory. In a group conversation (given by `filters` or `kind`), only
+    the texts of that conversation and the memories of the project in `filters` are searched, not
+    the user's personal texts. A hit's `score` is its relevance, from 0 to 1. `own` holds the user's
+    settings, if the caller has already read them.
     """
     started = time.perf_counter()
     if unknown := [type_ for type_ in types if type_ not in TYPES]:

@@ -37,9 +37,9 @@ class Filters:
 
     `conversation` doesn't apply to memories and notes. `since` and `until` limit the creation time.
     All other filters apply only to memories: `project` selects the memories of that project,
-    `personal` selects memories without a project, and the two can be combined. `doubted` adds
-    constraints that await review. `archived` adds memories that were archived because they were
-    unused, unless `doubted` is set.
+    `personal` selects memories without a project, and together they select all of these. `doubted`
+    adds constraints that await review. `archived` adds memories that were archived because they
+    were unused, unless `doubted` is set.
     """
 
     conversation: Conversation | None = None

@@ -125,25 +125,25 @@ def stored_query(text: str) -> str:
 def erase_query(message: Message) -> None:
     """Erase a message's text from traces, because the user asked not to keep it.
 
-    Traces that were made more than an hour before the message are left alone.
+    Traces that were made more than an hour before the message are left unchanged.
     """
     since = message.created_at - _RECALLED_BEFORE
     traces = RecallTrace.objects.filter(user=message.user_id, created_at__gte=since)
     traces.filter(query=message.content).update(query="")
 
 
-def _write(user: User, made: _Recalled) -> None:
+def _write(user: User, trace: _Recalled) -> None:
     """Write the trace without waiting for the disk; a crash may lose traces of the last 0.5 s."""
-    asked = stored_query(made.query)
-    noted = [
+    query = stored_query(trace.query)
+    stages = [
         {"name": stage.name, "took_ms": round(stage.took_ms, 2), "count": stage.count}
-        for stage in made.stages
+        for stage in trace.stages
     ]
-    hits = [{**vars(hit), "rank": rank} for rank, hit in enumerate(made.hits, start=1)]
+    hits = [{**vars(hit), "rank": rank} for rank, hit in enumerate(trace.hits, start=1)]
     values = [
         *(user.pk, user.forgets),
-        *(made.request_id, made.kind.value, asked, made.conversation_id),
-        *(_json(noted), round(made.took_ms, 2), made.at, sorted(made.used), _json(hits)),
+        *(trace.request_id, trace.kind.value, query, trace.conversation_id),
+        *(_json(stages), round(trace.took_ms, 2), trace.at, sorted(trace.used), _json(hits)),
     ]
     with join_transaction(user, durable=False, at_once=False):
         written = statements.Batch()

@@ -16,7 +16,7 @@ from memories.retrieval.weights import CosineScale, EvidenceWeights
 
 Floats = NDArray[np.float64]
 
-_USUAL_LENGTH = 1.8
+_USUAL_LENGTH = 1.8  # the usual logarithm of a text's word count
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ def _concept_shares(query: Query, units: Sequence[Unit]) -> Floats:
 
 _DAY = 86_400.0
 _DECAY_DAYS = 30.0
-# The effect of a rating on the score: a positive one makes up for slightly lower relevance, and a
-# very negative one outweighs recency or importance (by default, each adds at most 0.2).
+# The effect of a rating on the score: a positive rating makes up for slightly lower relevance, and
+# a very negative rating outweighs recency or importance (by default, each adds at most 0.2).
 _FEEDBACK = {"positive": 0.05, "negative": -0.1, "very_negative": -0.25}
 
 

@@ -65,9 +65,9 @@ _NEIGHBOURS_ALIKE = 0.25
 
 @dataclass(frozen=True)
 class _Neighbourhood:
-    """The indexes of each message's neighbours, and the number of its session.
+    """The index of the message before and after each message, and the index of its session.
 
-    A neighbour that isn't in the pool has an index one past the end (see `_values_at`).
+    A neighbour that isn't in the pool has the number of messages as its index (see `_values_at`).
     """
 
     before: Places
@@ -92,19 +92,19 @@ def relevance(
     features, found = features_of(query, units, corpus=corpus)
     weighed = _weighted(features, names=_ALL, weights=weights.message)
     features |= rerank.rank_features(weighed)
-    looked = rerank.rerank_best(features, weighed=weighed, asked=rerank.question_features(query))
+    reranked = rerank.rerank_best(features, weighed=weighed, asked=rerank.question_features(query))
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
-    judged = scale_scores(looked.total, alike=1.0) * best
+    judged = scale_scores(reranked.total, alike=1.0) * best
     # A contribution is the weighted feature plus its part in the correction by the decision trees
     # (`rerank.rerank_best`).
     width = _width(weighed)
     by_weight = {name: getattr(weights.message, name) / width if width else 0.0 for name in _ALL}
     added = {name: by_weight[name] * features[name] for name in _ALL}
-    for name, values in looked.added.items():
+    for name, values in reranked.added.items():
         added[name] = added.get(name, 0.0) + values
     # Scale the contributions so that they and `pool` add up to the relevance. The relevance is
     # scaled over the pool of candidates; `pool` is the offset from this scaling.
-    whole = _width(looked.total)
+    whole = _width(reranked.total)
     stretch = float(judged.max(initial=0.0)) / whole if whole else 0.0
     parts = {name: stretch * values for name, values in added.items()}
     pool = judged - np.sum(list(parts.values()), axis=0)
@@ -195,7 +195,7 @@ def _session(unit: Unit) -> str:
 
 
 def _values_at(values: Floats, places: Places) -> Floats:
-    """Return the values at these indexes, and 0 for an index one past the end."""
+    """Return the values at these indexes, and 0 for an index that equals the number of values."""
     taken: Floats = np.append(values, 0.0)[places]
     return taken
 

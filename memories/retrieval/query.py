@@ -47,9 +47,10 @@ class Date:
     day: int | None = None
 
     def holds(self, moment: datetime) -> bool:
+        """Return whether the moment is on this day, or in this month or year."""
         return all(
-            said is None or said == true
-            for said, true in (
+            wanted is None or wanted == actual
+            for wanted, actual in (
                 (self.year, moment.year),
                 (self.month, moment.month),
                 (self.day, moment.day),
@@ -62,12 +63,12 @@ def mentioned_dates(text: str) -> tuple[Date, ...]:
     dates: list[Date] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            said = match.groupdict()
-            year = said.get("year") or said.get("year2")
+            parts = match.groupdict()
+            year = parts.get("year") or parts.get("year2")
             date = Date(
                 year=int(year) if year else None,
-                month=_number(said.get("month")),
-                day=_number(said.get("day")),
+                month=_number(parts.get("month")),
+                day=_number(parts.get("day")),
             )
             if 1 <= (date.month or 1) <= 12 and 1 <= (date.day or 1) <= 31:
                 dates.append(date)
@@ -169,8 +170,8 @@ def _concept(line: str) -> Concept:
 def _spaced(plain: str) -> str:
     """Put spaces around each word, so that a substring search for a phrase matches whole words.
 
-    A Latin word within Chinese text, as in 做PPT ("make slides"), is separated as well, but a run
-    of Chinese characters isn't split. A substring search takes a tenth of the time of regular
+    A Latin word within Chinese text, as in 做PPT ("make slides"), is separated as well, but
+    consecutive Chinese characters aren't. A substring search takes a tenth of the time of regular
     expressions.
     """
     return f" {' '.join(_WORDS.findall(plain))} "

@@ -43,10 +43,11 @@ def rerank_best(
     asked: Mapping[str, float],
     forest: Forest | None = None,
 ) -> RerankResult:
-    """Rerank the messages with the highest weighted sums; the others keep their order below them.
+    """Rerank the `LOOKED_AT` messages with the highest weighted sums (`weighed`).
 
-    `features` (including those of `rank_features`) and `asked` hold the values that the forest
-    tests. The bundled forest is used unless `forest` is given.
+    All other messages keep their order and rank below these messages. `features` (including those
+    of `rank_features`) and `asked` (those of the question) hold the values that the forest tests.
+    The bundled forest is used unless `forest` is given.
     """
     forest = forest or bundled_forest()
     best = np.argsort(-weighed, kind="stable")[:LOOKED_AT]
@@ -67,7 +68,7 @@ def rerank_best(
 
 
 def question_features(query: Query) -> dict[str, float]:
-    """Return the features of the question itself, which are the same for all messages."""
+    """Return the features of the question, which are the same for all messages."""
     return {
         "names": float(len(query.named)),
         "words": float(len(query.terms)),
@@ -100,9 +101,9 @@ class Forest:
 
     The path to a leaf is therefore a binary number. CatBoost also uses such trees (Prokhorenkova et
     al. 2018). `feature` and `threshold` have the shape (trees, depth): the column that a level
-    tests, and the value above which a row goes right. `values` holds an array of shape (trees,
-    2**level) for each level: the tree's mean prediction for the rows that reach a node. The last
-    level contains the leaves; the roots predict 0.
+    tests, and the value above which a row takes the right branch. `values` holds an array of shape
+    (trees, 2**level) for each level: the tree's mean prediction for the rows that reach a node. The
+    last level contains the leaves; the roots predict 0.
     """
 
     names: tuple[str, ...]

@@ -54,8 +54,8 @@ class CosineScale:
     """A scale on which the cosine of unrelated texts is about 0, and of related texts about 1.
 
     `unrelated` and `related` are the median cosines of unrelated and of related pairs of question
-    and statement. `chinese` is added to both for a Chinese question. `towards_statements` is the
-    scale for questions moved by `signals.shift_to_statements`, if it differs.
+    and statement. For a Chinese question, `chinese` is added to both medians. `towards_statements`
+    is the scale for questions moved by `signals.shift_to_statements`, if it differs.
     """
 
     unrelated: float

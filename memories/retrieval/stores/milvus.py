@@ -39,7 +39,7 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
 class MilvusStore:
     """A store that searches in Milvus and checks the results in PostgreSQL.
 
-    The store `instead` is searched if Milvus fails, or if too few of its results are eligible.
+    The store `instead` is searched if Milvus fails, or if too few results of Milvus are eligible.
     """
 
     server: MilvusServer
@@ -53,11 +53,11 @@ class MilvusStore:
         except ProviderError as error:
             logger.warning("searching in PostgreSQL instead: %s", error)
         else:
-            whose = (query.user_id, query.space_id, query.kind)
+            scope = (query.user_id, query.space_id, query.kind)
             eligible = query.eligible
-            values = [query.vector_json, *whose, ids, *whose, *eligible.values, query.limit]
-            met = statements.rows(_COMPARED.format(eligible=eligible.text), values)
-            found = {target_id: -distance for target_id, distance in met}
+            values = [query.vector_json, *scope, ids, *scope, *eligible.values, query.limit]
+            rows = statements.rows(_COMPARED.format(eligible=eligible.text), values)
+            found = {target_id: -distance for target_id, distance in rows}
             if len(found) >= query.limit or len(ids) < wanted:
                 return found
         return self.instead.nearest(query)
@@ -110,8 +110,8 @@ def name_of(kind: str, target_id: int) -> str:
 class MilvusServer:
     """A Milvus server; calls raise a retryable `ProviderError` if it fails or can't be reached.
 
-    The names of our collections begin with `prefix`, so that several installations may share a
-    server. `timeout` is in seconds, per request.
+    The names of this installation's collections begin with `prefix`, so that several installations
+    may share a server. `timeout` is in seconds, per request.
     """
 
     uri: str
@@ -152,7 +152,7 @@ class MilvusServer:
         self._ask(lambda client: client.drop_collection(name, timeout=self.timeout))
 
     def put(self, space_id: int, entities: Sequence[Entity]) -> None:
-        """Write entities, replacing any existing ones for the same targets."""
+        """Write entities, replacing existing entities for the same targets."""
         rows = [
             {
                 "id": entity.name,
@@ -241,7 +241,7 @@ class MilvusServer:
     def _name(self, space_id: int) -> str:
         return f"{self.prefix}_space_{int(space_id)}"
 
-    def _ask(self, asked: Callable[[MilvusClient], Any], space_id: int | None = None) -> Any:
+    def _ask(self, request: Callable[[MilvusClient], Any], space_id: int | None = None) -> Any:
         """Run a request, and raise `ProviderError` if it fails.
 
         If the collection of `space_id` isn't loaded, load it and run the request again.
@@ -254,12 +254,12 @@ class MilvusServer:
             raise ProviderError("pymilvus is not installed.", retryable=True) from error
         try:
             try:
-                return asked(self._client())
+                return request(self._client())
             except MilvusException as error:
                 if space_id is None or error.code != _NOT_LOADED:
                     raise
                 self._client().load_collection(self._name(space_id), timeout=self.timeout)
-                return asked(self._client())
+                return request(self._client())
         except (MilvusException, RpcError) as error:
             # The error's own message is left out, because it may quote the request.
             text = f"Milvus can't be reached or refused ({type(error).__name__})."

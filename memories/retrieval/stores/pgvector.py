@@ -53,8 +53,8 @@ class PgVectorStore:
         is_indexed = query.many and query.kind == "memory"
         if is_indexed and (size := dimensions_of_index(own)) is not None:
             return _approximate(query, size=size)
-        whose = (query.user_id, query.space_id, query.kind)
-        values = [query.vector_json, *whose, *query.eligible.values, query.limit]
+        scope = (query.user_id, query.space_id, query.kind)
+        values = [query.vector_json, *scope, *query.eligible.values, query.limit]
         text = _EXACT.format(eligible=query.eligible.text)
         found = statements.rows(text, values, anew=query.many)
         return {target_id: -distance for target_id, distance in found}
@@ -77,6 +77,8 @@ _PREFIX = "vector_own_"
 
 @dataclass(frozen=True, order=True)
 class OwnIndex:
+    """The vector index of a single user's memories in one embedding space."""
+
     user_id: int
     space_id: int
 
