@@ -52,43 +52,43 @@ _MOST_PAIRS_AT_ONCE = 3
 def extractor() -> Extractor:
     if not _by_model():
         return bundled_extractor()
-    asked = ModelExtractor(_asker(), rules=bundled_extractor())
+    step = ModelExtractor(_asker(), rules=bundled_extractor())
     if settings.MODEL_FALLBACK:
-        return StandInExtractor(asked, bundled=bundled_extractor())
-    return asked
+        return StandInExtractor(step, bundled=bundled_extractor())
+    return step
 
 
 def arbiter() -> Arbiter:
     if not _by_model():
         return bundled_arbiter()
-    asked = ModelArbiter(_asker(), bundled=bundled_arbiter())
-    return StandInArbiter(asked, bundled=bundled_arbiter()) if settings.MODEL_FALLBACK else asked
+    step = ModelArbiter(_asker(), bundled=bundled_arbiter())
+    return StandInArbiter(step, bundled=bundled_arbiter()) if settings.MODEL_FALLBACK else step
 
 
 def summarizer() -> Summarizer:
     if not _by_model():
         return bundled_summarizer()
-    asked = ModelSummarizer(_asker())
+    step = ModelSummarizer(_asker())
     if settings.MODEL_FALLBACK:
-        return StandInSummarizer(asked, bundled=bundled_summarizer())
-    return asked
+        return StandInSummarizer(step, bundled=bundled_summarizer())
+    return step
 
 
 def joint_reader() -> JointReader:
     bundled = BundledJointReader()
     if not _by_model():
         return bundled
-    asked = ModelJointReader(_asker())
-    return StandInJointReader(asked, bundled=bundled) if settings.MODEL_FALLBACK else asked
+    step = ModelJointReader(_asker())
+    return StandInJointReader(step, bundled=bundled) if settings.MODEL_FALLBACK else step
 
 
 def consolidator() -> Consolidator:
     if not _by_model():
         return BundledConsolidator(pair_reader())
-    asked = ModelConsolidator(_asker())
+    step = ModelConsolidator(_asker())
     if settings.MODEL_FALLBACK:
-        return StandInConsolidator(asked, bundled=BundledConsolidator(pair_reader()))
-    return asked
+        return StandInConsolidator(step, bundled=BundledConsolidator(pair_reader()))
+    return step
 
 
 def phraser() -> ModelPhraser | None:
@@ -173,7 +173,7 @@ _SAMPLE = (
 
 @cache
 def preload() -> None:
-    """Load the bundled models that are used, so that forked processes share their memory.
+    """Load the reader model and a local embedder, so that forked processes share their memory.
 
     No connection is opened and no thread started. A second call does nothing, even in a forked
     process.

@@ -45,9 +45,9 @@ def metrics_for(user: User | None) -> dict[str, Any]:
 
 
 def cache_hit_rate() -> float:
-    """Return the share (0-1) of page reads of recall's tables that PostgreSQL's cache served.
+    """Return the share (0-1) of page reads that PostgreSQL's cache served, for recall's tables.
 
-    The share covers all users and the time since PostgreSQL's statistics were last reset. It is 1
+    The share covers all users and the time since PostgreSQL's statistics were last reset. Return 1
     if no page has been read.
     """
     [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])

@@ -73,7 +73,7 @@ def _learn_single_turn(run: Run, *, user: User, loaded: LoadedTurn) -> Mapping[s
 
 @handles(Kind.EXTRACT_CONVERSATION)
 def extract_conversation(run: Run) -> Mapping[str, Any] | None:
-    """Read the turns of a conversation together, and learn what no single turn reveals.
+    """Read the turns of a conversation together, and learn statements that no single turn reveals.
 
     Messages without a reply are processed too, each on its own. Safe to run twice: the conversation
     records how far it was read, and verdicts are logged in the transactions that apply them.
@@ -142,14 +142,14 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
         return would | ({"would_archive": alone} if alone else {})
     with run.applying(user):
         made = consolidation.apply(proposals, user=user)
-    told = {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
+    report = {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
     from_notes = [{"id": one.memory.public_id, "result": one.result} for one in learned]
     run.step("archive")
     isolated = _memories_to_archive(user, groups)
     with run.applying(user):
         archived = archive.apply(isolated, user=user)
     return (
-        told
+        report
         | ({"learned": from_notes} if from_notes else {})
         | ({"archived": archived} if archived else {})
     )

@@ -34,7 +34,7 @@ from ops.models import User
 
 MOST = 150  # memories in a portrait, the most important first
 _FIRST_OF_ALL = ("self", "family", "work", "health")  # groups of the most personal memories
-_FEW = 3  # memories of each group that precede all other memories
+_FEW = 3  # memories of each group that `personal_memories` returns before all other memories
 _NAME = re.compile(
     r"(?i)\bname(?:['’]?s)?\b"
     r"|\bcall(?:ed)? me\b(?! (?:back|again|when|after|before|at|on|in|if|later)\b)"
@@ -95,8 +95,8 @@ class Phrase:
     def is_fragment(self) -> bool:
         """Return whether the phrase is hard to understand without the surrounding conversation.
 
-        A memory that the user wrote is never a fragment. Neither is a constraint (such as an
-        allergy), which is too important to be folded away.
+        A memory that the user wrote is never a fragment, and a constraint isn't either: an allergy,
+        for example, is too important to be hidden in a folded group.
         """
         if self.memory.origin == Origin.USER or self.memory.kind == "constraint":
             return False
@@ -115,7 +115,7 @@ class Group:
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether the group is shown folded, after all others."""
+        """Return whether the group is shown folded, after all other groups."""
         return self.key == "fragments"
 
     @property
@@ -146,9 +146,9 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
 def personal_memories(user: User, *, limit: int) -> list[Memory]:
     """Return up to `limit` memories of the portrait, the most personal ones first.
 
-    The first few memories of every group precede all others. Both parts begin with the groups in
-    `_FIRST_OF_ALL`, followed by the other groups in the order of the portrait. Within the group
-    `self`, memories that state a name come first.
+    The first `_FEW` memories of every group come first, then the remaining memories. In each of
+    these parts, the groups in `_FIRST_OF_ALL` precede the other groups, which have the order of the
+    portrait. Within the group `self`, memories that state a name come first.
     """
     groups = {one.key: [phrase.memory for phrase in one.phrases] for one in portrait_of(user)}
     groups.get("self", []).sort(key=lambda one: not states_name(one))

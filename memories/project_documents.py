@@ -26,7 +26,7 @@ from memories.writing import direct_writes
 from memories.writing.direct_writes import MemoryInput, Prepared, WriteResult
 from ops.models import User
 
-# Parameter names for the fields of `Place`.
+# The names of the call parameters for the fields of `AgentFolder`.
 PLACE = ("machine_name", "project_path")
 # The instruction that tells an agent how to use the ids that a search returned.
 NEXT_ACTION = "use_ids_to_call_mem_get"
@@ -72,8 +72,8 @@ def prepare(given: MemoryInput) -> Prepared:
     fields, if a field is invalid.
     """
     given = add_default_project(given)
-    told = digest(given.content)
-    given = replace(given, summary=given.summary or told.summary, tags=given.tags or told.tags)
+    found = digest(given.content)
+    given = replace(given, summary=given.summary or found.summary, tags=given.tags or found.tags)
     longest = settings.MAX_INGEST_CHARS
     return direct_writes.prepare(given, origin=Origin.AGENT, longest=longest, describes=False)
 

@@ -65,11 +65,9 @@ def confirm(
     that date. `reject` and `keep_old` forget the new memory; with `undoable`, they move it to the
     recycle bin, from which it is forgotten after a day. `keep_neither` does the same, and moves the
     contradicted memory to the recycle bin. Accepting a memory settles its contradiction, so that it
-    isn't raised again. If the memory contradicts yet another one, both stay in use, and a relation
-    links them.
-
-    If a memory in use has the same text already, an accepted one moves to the recycle bin, from
-    which it is forgotten after a day.
+    isn't raised again. If the memory contradicts yet another memory, both are used, and a relation
+    links them. If a memory in use already has the same text, an accepted memory without a
+    contradiction moves to the recycle bin, from which it is forgotten after a day.
 
     If a memory is in the inbox because its line was removed from a memory file, or because it may
     have ended together with another memory, `accept`, `keep_new` and `keep_neither` move the memory
@@ -89,8 +87,8 @@ def confirm(
         check_on(user)
     reviewed = [_decide(user, one, undoable=undoable) for one in decisions]
     found = {one.id for one in reviewed if one.result != "not_found"}
-    told = {one.id: one.decision for one in decisions if one.id in found}
-    audit_log.record("memory.confirmed", subject=user.subject, details={"decisions": told})
+    decided = {one.id: one.decision for one in decisions if one.id in found}
+    audit_log.record("memory.confirmed", subject=user.subject, details={"decisions": decided})
     return reviewed
 
 
@@ -217,7 +215,7 @@ def _other_side(candidate: Memory) -> Memory | None:
 
 
 def _end(other: Memory, *, at: datetime) -> None:
-    """End the old memory's validity at the time `at`.
+    """End the validity of the memory `other` at the time `at`.
 
     Does nothing if the validity begins later or already ends earlier.
     """

@@ -51,10 +51,11 @@ WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 class MemoryFilter:
     """The filters for a list of memories.
 
-    `other_tags` are alternatives to `tag`, and have no effect without it. `status` may also be
-    `deleted`, which means the recycle bin, or `any`, which means everything outside the recycle
-    bin. If `status` is empty, `archived` adds memories that were archived because they were unused,
-    and `waiting` adds candidates, which await review.
+    `other_tags` are alternatives to `tag`, and have no effect without it. The status `candidate`
+    also selects memories whose removal awaits the user's decision. `status` may also be `deleted`,
+    which means the recycle bin, or `any`, which means everything outside the recycle bin. An empty
+    status selects active and disabled memories; then `archived` adds memories that were archived
+    because they were unused, and `waiting` adds candidates.
     """
 
     query: str = ""
@@ -88,10 +89,7 @@ class Totals:
 
 
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
-    """Return the user's memories that match the filters, unsorted, each with its sources.
-
-    Without a status, only active and disabled memories are returned.
-    """
+    """Return the user's memories that match the filters, unsorted, each with its sources."""
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
     else:
@@ -223,9 +221,9 @@ def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
 def uses_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
     """Return the recorded uses in which the memory was relevant to the question.
 
-    A memory that is always included, such as a pinned one, is also recalled for questions to which
-    it isn't relevant; those uses are left out. `access_count` counts the same uses, including those
-    whose records have been deleted.
+    A memory that is always included, for example because it is pinned, is also recalled for
+    questions to which it isn't relevant; those uses are left out. `access_count` counts the same
+    uses, including those whose records have been deleted.
     """
     relevant = settings.RELEVANCE_FLOOR
     return recalls_of(user, memory).filter(components__raw_relevance__gte=relevant)

@@ -42,7 +42,7 @@ class MemoryStatus(models.TextChoices):
     ACTIVE = "active", _("active")
     DISABLED = "disabled", _("disabled")
     SUPERSEDED = "superseded", _("outdated")
-    ARCHIVED = "archived", _("archived")
+    ARCHIVED = "archived", _("archived")  # joined with other memories, or unused for a long time
 
 
 class Origin(models.TextChoices):
@@ -188,7 +188,7 @@ class Memory(Hideable):
 
     @property
     def contested(self) -> "Memory | None":
-        """Return the memory that this one contradicts, unless it is deleted or being forgotten."""
+        """Return the memory in `conflicts_with`, unless it is deleted or being forgotten."""
         known = self.conflicts_with
         return known if known and not (known.hidden_at or known.deleted_at) else None
 
@@ -289,7 +289,7 @@ class Fragment(Record):
 
     A fragment is usually a piece of a long memory: 500 tokens, with an overlap of 50. If `version`
     is set, the fragment is the text of that version, which belongs to this memory or to a related
-    one (see `indexing.earlier_texts`); the fragment is erased when the version is forgotten.
+    memory (see `indexing.earlier_texts`); the fragment is erased when the version is forgotten.
     """
 
     personal_data = True

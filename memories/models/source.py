@@ -13,11 +13,11 @@ from memories.models.memory import Memory, MemoryVersion, Origin
 
 
 class Source(Hideable):
-    """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
+    """The source of a memory's version: a turn, an API call, a note, a file line or an import.
 
-    `quote` is the part of the message or note that states the memory. Sources determine exactly
-    what must be erased when a turn is forgotten. Several `joint` sources support the text only
-    together: the text was composed from all of them. `reference` is an id or path, never text.
+    `quote` is the part of the message or note that states the memory. When a turn is forgotten, its
+    sources determine which memory texts must be erased. Several `joint` sources support the text
+    only together: the text was composed from all of them. `reference` is an id or path, never text.
     """
 
     personal_data = True

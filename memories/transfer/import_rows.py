@@ -184,6 +184,7 @@ def _update_ids(loading: Loading, model: Any) -> None:
 
 
 def _complete(loading: Loading) -> None:
+    """Complete the imported memories: add missing versions and sources, and request phrases."""
     ours = Memory.everything.filter(pk__in=loading.added[Memory])
     record_return(ours)
     portrait_phrases.request(user=loading.user)
@@ -198,9 +199,9 @@ def _complete(loading: Loading) -> None:
             for memory in ours.filter(~Exists(shown)).iterator()
         ]
     )
-    rests = Source.everything.filter(memory=OuterRef("pk"))
-    bare = ours.filter(~Exists(rests))
-    versions = MemoryVersion.everything.filter(memory__in=bare, number__gte=1).select_related(
+    sources = Source.everything.filter(memory=OuterRef("pk"))
+    unsourced = ours.filter(~Exists(sources))
+    versions = MemoryVersion.everything.filter(memory__in=unsourced, number__gte=1).select_related(
         "memory"
     )
     source = SourceInput(origin=Origin.IMPORT, reference=loading.reference)
@@ -240,7 +241,7 @@ def _file(decision: Decision) -> bool:
     """Move a file back to the recycle bin if it was deleted after the restored backup was made.
 
     Primary keys are reused after a restore. A file with this key that was created after the
-    deletion is therefore a different file, and is left alone.
+    deletion is therefore a different file, and is left unchanged.
     """
     user = User.objects.filter(subject=UUID(decision.state["subject"])).first()
     if user is None or not decision.state["recycled"]:
