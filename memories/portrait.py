@@ -185,8 +185,8 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
 def portrait_memories(user: User) -> QuerySet[Memory]:
     """Return the memories of the portrait, annotated with `changed_at`, `reason` and `wording`.
 
-    `reason` holds the reason codes of the current version. `wording` is None if the current version
-    has no phrase yet.
+    At most `MOST` memories are returned. `reason` holds the reason codes of the current version.
+    `wording` is None if the current version has no phrase yet.
     """
     limits_first = Case(
         When(kind=Kind.CONSTRAINT, then=Value(0)), default=Value(1), output_field=IntegerField()

@@ -323,7 +323,7 @@ def _matching_lines(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
 
 
 def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
-    """Compare two texts line by line, and return the changes with one unchanged line around each.
+    """Compare two texts line by line; return the changes with the unchanged lines next to them.
 
     After the first `most` lines, a single `skipped` line counts the rest.
     """

@@ -139,10 +139,11 @@ def add_recent_query(
 
 
 def recent_lines(pending: statements.PendingResult) -> RecentLines:
-    """Return the latest note lines of today and yesterday, and the first lines of memory files.
+    """Return the latest lines of the notes of today and yesterday, and the lines of memory files.
 
-    The user's time zone determines the days. In `RecentLines.notes`, the lines of daily notes are
-    followed by the free text of `MEMORY.md`.
+    The user's time zone determines the days. The files are `MEMORY.md` and the persona files, each
+    with its first `_OF_FILE` lines. In `RecentLines.notes`, the free text of `MEMORY.md` follows
+    the lines of daily notes.
     """
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
     for *values, path in pending.rows():

@@ -426,7 +426,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class OwnNote:
-    """A user's own note in the list of files; in the recycle bin, `changed_at` is its deletion."""
+    """A user's own note, as shown in the list of files.
+
+    For a note in the recycle bin, `changed_at` is the time of its deletion.
+    """
 
     id: int
     path: str

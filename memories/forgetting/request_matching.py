@@ -223,7 +223,7 @@ def _is_probable(signals: Signals, least: float) -> bool:
 def _is_of_topic(signals: Signals, topics: Mapping[str, bool]) -> bool:
     """Return True if the memory contains one of the topics.
 
-    Unless that topic is a name, the reader model must also not be sure that the memory isn't meant.
+    A topic that isn't a name doesn't count if the reader model is sure that the memory isn't meant.
     """
     return any(
         (is_name or signals.about > _DENIED_OF_ALL) and _contains(topic, signals.meant.content)

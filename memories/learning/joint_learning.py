@@ -134,7 +134,7 @@ def examine(
 def flush(
     run: Run, *, user: User, conversation: Conversation, through: int
 ) -> list[AppliedVerdict]:
-    """Learn from all messages up to number `through`, before they leave the context window.
+    """Learn from the messages up to number `through`, before they leave the context window.
 
     Turns that couldn't be processed when they were recorded are processed first; then the turns (at
     most `_AT_ONCE`) are read together. Safe to repeat. Raise `ProviderError` if a model call fails;

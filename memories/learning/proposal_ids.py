@@ -22,7 +22,7 @@ class SignedIds:
     salt: str
 
     def make(self, data: Mapping[str, Any], *, user: User) -> str:
-        """Return an id that contains `told`, whose values must be valid JSON."""
+        """Return an id that contains `data`, whose values must be valid JSON."""
         payload = {"user": str(user.subject), **data}
         return self.prefix + signing.dumps(payload, salt=self.salt, compress=True)
 

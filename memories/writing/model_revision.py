@@ -57,16 +57,16 @@ def request_revision(memory: Memory, *, verdict: Verdict) -> None:
     )
 
 
-def candidate_of(text: Draft | Memory) -> Candidate:
+def candidate_of(written: Draft | Memory) -> Candidate:
     """Convert an explicitly written text to a candidate for an arbiter."""
     return Candidate(
-        kind=text.kind,
-        content=text.content,
-        importance=text.importance,
-        confidence=text.confidence,
-        quote=text.content,
+        kind=written.kind,
+        content=written.content,
+        importance=written.importance,
+        confidence=written.confidence,
+        quote=written.content,
         explicit=True,
-        corrects=text.origin == Origin.USER,
+        corrects=written.origin == Origin.USER,
     )
 
 

@@ -221,11 +221,12 @@ def similar_to(
 
     These are active or disabled memories, candidates, and memories archived because they were
     unused; archived memories count as active, since a repetition restores them. `vector` is a unit
-    vector of shape (dimensions,). A memory is selected if its similarity reaches `SIMILARITY_GATE`,
-    or if it is among the few nearest memories or the memories that share the most words. Words are
-    needed because the embedder puts short statements that differ in a name ("Lives in Leeds",
-    "Lives in Hangzhou") far apart. Being selected only means "perhaps the same subject"; no
-    threshold distinguishes a repetition from a contradiction.
+    vector of shape (dimensions,). Of the `_MOST_SIMILAR` nearest memories, the first
+    `_ALWAYS_INCLUDED` and those whose similarity reaches `SIMILARITY_GATE` are returned. The
+    `_MOST_SIMILAR` memories that share the most words are returned too. Words are compared because
+    the embedder puts short statements that differ in a name ("Lives in Leeds", "Lives in Hangzhou")
+    far apart. The result only means "perhaps the same subject"; no threshold distinguishes a
+    repetition from a contradiction.
     """
     return add_similar_query(Batch(), vector, user=user, content=content, project=project)()
 

@@ -84,7 +84,7 @@ def _retire(
 def hold_for_review(memory: Memory, *, against: Memory) -> None:
     """Take a memory out of use until the user decides between it and the memory `against`.
 
-    The caller announces the change.
+    The caller must call `memory_writes.announce_change`.
     """
     memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, against
     memory.save(update_fields=["status", "conflicts_with", "updated_at"])

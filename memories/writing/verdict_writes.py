@@ -272,9 +272,9 @@ def _checked(arbitrated: Arbitrated, *, user: User, origin: str) -> tuple[Verdic
 
 
 def _is_out_of_use(target: Memory, verdict: Verdict) -> bool:
-    """Return True if the target is out of use, so that its new text wouldn't be used either.
+    """Return True if the verdict must not be applied to the target, because it is out of use.
 
-    A repetition of a disabled memory is skipped as usual, but its text is never changed.
+    SKIP may be applied to a disabled memory: the repetition isn't stored as another memory.
     """
     if target.status == MemoryStatus.DISABLED:
         return verdict != Verdict.SKIP
