@@ -147,11 +147,11 @@ def derive(
 
 
 def keep_as_own(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
-    """Keep memories that would lose sources as if the user had written them; erase these sources.
+    """Erase the sources that match `lost_sources`, but keep the memories that have these sources.
 
-    In each version, the sources that match `lost_sources` are replaced by a single source that has
-    `comment` but no ids or quote. A memory that also has turns as sources still counts as learned.
-    Return the number of memories. Safe to repeat.
+    The memories count as written by the user; only a memory that also has other turns as sources
+    still counts as learned. In each version, the erased sources are replaced by a single source
+    that has `comment` but no ids or quote. Return the number of memories. Safe to repeat.
     """
     sources = Source.everything.filter(lost_sources, user=user)
     rows = list(sources.values_list("version", "memory").distinct())

@@ -130,7 +130,7 @@ class ForgetOutcome:
         return UNSURE if asks and set(self.likely_ids).isdisjoint(self.memory_ids) else self.status
 
     def with_request(self, message: Message) -> ForgetOutcome:
-        """Return a copy that also lists the message with the request, as probably meant.
+        """Return a copy that also lists the message with the request, among the likely ids.
 
         That message repeats the statement to forget. If nothing was found, return the outcome
         unchanged.

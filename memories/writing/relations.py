@@ -1,4 +1,4 @@
-"""Relations between memories: their kind follows from a verdict, their strength from similarity."""
+"""Relations between memories. A verdict determines the kind, and similarity the strength."""
 
 from __future__ import annotations
 
