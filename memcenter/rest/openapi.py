@@ -381,7 +381,7 @@ class ReferencePage(TemplateView):
 
 @cache
 def calls() -> list[NODE]:
-    """Return what the reference page shows about each API operation, sorted by tag.
+    """Return the API operations as the reference page shows them, sorted by tag.
 
     The result is cached for the life of the process.
     """
@@ -404,13 +404,13 @@ def calls() -> list[NODE]:
 
 
 def _reference_fields(about: NODE, shapes: NODE) -> Iterator[NODE]:
-    for one in about.get("parameters", ()):
+    for parameter in about.get("parameters", ()):
         yield {
-            "name": one["name"],
-            "place": one["in"],
-            "type": _type_in_words(one["schema"], shapes),
-            "is_required": one.get("required", False),
-            "description": one.get("description", ""),
+            "name": parameter["name"],
+            "place": parameter["in"],
+            "type": _type_in_words(parameter["schema"], shapes),
+            "is_required": parameter.get("required", False),
+            "description": parameter.get("description", ""),
         }
     body = about.get("requestBody", {}).get("content", {}).get(_JSON, {}).get("schema", {})
     body = _resolved(body, shapes)
@@ -441,4 +441,4 @@ def _type_in_words(shape: Mapping[str, Any], shapes: Mapping[str, Any]) -> str:
 
 
 def _choices(shape: Mapping[str, Any]) -> str:
-    return " | ".join(str(one) for one in shape.get("enum", ()) if one is not None)
+    return " | ".join(str(value) for value in shape.get("enum", ()) if value is not None)

@@ -195,7 +195,7 @@ class PrivateUpload(FileUploadHandler):
         self._raw.write(raw_data)
         return None
 
-    def file_complete(self, file_size: int) -> UploadedFile:  # type: ignore[type-arg] # it takes none when it runs
+    def file_complete(self, file_size: int) -> UploadedFile:  # type: ignore[type-arg] # not subscriptable at run time
         self._raw.seek(0)
         return UploadedFile(
             file=self._raw,

@@ -189,7 +189,7 @@ def _conditions(key: str, value: Any) -> Iterator[Condition]:
 
 def _condition(key: str, operator: str, value: Any) -> Condition:
     made = Condition(key, operator, value)
-    _query_of(made, "")
+    _query_of(made, "")  # raises `Invalid` for an invalid operator or value
     return made
 
 

@@ -46,7 +46,7 @@ class Ids:
         """Return the conversation's external id, which differs for each run, agent and app."""
         given = {"run": self.run, "agent": self.agent, "app": self.app}
         name = memory_search.THREADS + ";".join(
-            f"{what}={name}" for what, name in given.items() if name
+            f"{key}={value}" for key, value in given.items() if value
         )
         if len(name) <= _LONGEST_THREAD:
             return name
@@ -306,18 +306,18 @@ def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> lis
     If one memory can't be changed, none of them is changed.
     """
     prepared = []
-    for memory_id, one in given.items():
+    for memory_id, fields in given.items():
         changes: dict[str, Any] = {}
-        if one.get("text") is not None:
-            if not isinstance(one["text"], str):
+        if fields.get("text") is not None:
+            if not isinstance(fields["text"], str):
                 raise Invalid.field("text", "Must be text.")
-            changes["content"] = one["text"]
-        if one.get("metadata") is not None:
-            changes["metadata"] = filters.read_metadata(one["metadata"])
-        if one.get("timestamp") is not None:
-            changes["occurred_at"] = filters.read_time(one["timestamp"], field="timestamp")
-        if "expiration_date" in one:
-            changes["valid_until"] = filters.read_expiry(one["expiration_date"])
+            changes["content"] = fields["text"]
+        if fields.get("metadata") is not None:
+            changes["metadata"] = filters.read_metadata(fields["metadata"])
+        if fields.get("timestamp") is not None:
+            changes["occurred_at"] = filters.read_time(fields["timestamp"], field="timestamp")
+        if "expiration_date" in fields:
+            changes["valid_until"] = filters.read_expiry(fields["expiration_date"])
         if not changes:
             raise Invalid.field("text", "Give text, metadata, timestamp or expiration_date.")
         with as_user(user):
@@ -332,7 +332,7 @@ def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> lis
 def _inputs(given: AddCall) -> Iterator[tuple[MessageInput, MessageInput]]:
     """Yield the user message and the answer of each turn.
 
-    Clients resend earlier messages, so only the last turn is marked as told just now; the others
+    Clients resend earlier messages, so only the last turn is marked as received now; earlier turns
     are marked as undated. If the call contains a `timestamp`, all turns are marked as dated.
     """
     pairs = pair_messages(given.messages)

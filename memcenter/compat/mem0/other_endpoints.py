@@ -31,7 +31,7 @@ _MOST = 1_000
 _EXPORTED = 10_000
 _SUMMARIZED = 100
 _SALT = "mem0 export"
-_RATINGS = {one.upper(): one for one in Rating.values}
+_RATINGS = {rating.upper(): rating for rating in Rating.values}
 _ENTITY_KINDS = ("agent", "app", "run")
 _REACHABLE = Q(external_id__isnull=False, is_staff=False, is_active=True, hidden_at__isnull=True)
 
@@ -94,10 +94,10 @@ class BatchView(Mem0View):
     @endpoint(summary="Change several memories", answers={}, idempotent=False)
     def put(self, parsed: ParsedRequest) -> Response:
         listed = _listed(parsed)
-        whose = _whose(parsed, listed)
+        owners = _owners_of(parsed, listed)
         by_user: dict[User, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
         for item in listed:  # if a memory is listed twice, the last value of each field wins
-            by_user[whose[item["memory_id"]]][item["memory_id"]].update(item)
+            by_user[owners[item["memory_id"]]][item["memory_id"]].update(item)
         for user, items in by_user.items():
             memories.change_several(items, user=user)
         return Response({"message": f"Successfully updated {len(listed)} memories"})
@@ -106,7 +106,7 @@ class BatchView(Mem0View):
     def delete(self, parsed: ParsedRequest) -> Response:
         listed = _listed(parsed)
         by_user: dict[User, list[str]] = defaultdict(list)
-        for memory_id, user in _whose(parsed, listed).items():
+        for memory_id, user in _owners_of(parsed, listed).items():
             by_user[user].append(memory_id)
         for user, ids in by_user.items():
             with as_user(user, changing=True):
@@ -243,7 +243,7 @@ def _id(value: Any) -> str:
     return value
 
 
-def _whose(parsed: ParsedRequest, listed: list[dict[str, Any]]) -> dict[str, User]:
+def _owners_of(parsed: ParsedRequest, listed: list[dict[str, Any]]) -> dict[str, User]:
     """Return the owner of each memory, by the memory's id.
 
     Raise `NotFound` if a memory doesn't exist or the key may not access its owner. All ids are

@@ -50,7 +50,7 @@ def resolve_writable_user(parsed: ParsedRequest, name: str | None) -> User:
     named_so = replace(parsed, data={"user_id": called})
     user = people.resolve_person(named_so, Endpoint(scope="", unknown_user=lambda _: CREATE))
     if user is None:
-        raise AssertionError("only endpoints for all users have nobody")
+        raise AssertionError("only endpoints with `all_users_for` have no person")
     return _count_call(parsed, user)
 
 

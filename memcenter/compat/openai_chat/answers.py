@@ -35,7 +35,7 @@ MODEL = "memcenter-demo"
 def demo_answer(exchange: Exchange | None, body: Mapping[str, Any]) -> HttpResponseBase:
     """Answer with the built-in demo assistant, and record the turn.
 
-    Nothing is recorded if `exchange` is None, its user isn't stored or it isn't to be kept.
+    Nothing is recorded if `exchange` is None, its user isn't stored, or its `kept` is false.
     """
     text = demo_assistant.answer("", remembered=[]) if exchange is None else _exchanged(exchange)
     said = exchange.said.text if exchange else ""

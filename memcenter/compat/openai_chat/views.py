@@ -171,7 +171,7 @@ def person(parsed: ParsedRequest, body: dict[str, Any], *, brief: bool) -> User:
     unknown = PRETEND if brief else CREATE
     user = people.resolve_person(called, Endpoint(scope="write", unknown_user=lambda _: unknown))
     if user is None:
-        raise AssertionError("only endpoints for all users have nobody")
+        raise AssertionError("only endpoints with `all_users_for` have no person")
     throttling.count_person(parsed.key, user, scope=Scope.WRITE)
     return user
 
