@@ -22,9 +22,9 @@ T = TypeVar("T")
 def once_per_process(make: Callable[[], T]) -> Callable[[], T]:
     """Decorate a function without arguments so that it runs only once per process.
 
-    With `functools.cache` alone, two threads may each create a value. The cache keeps only one of
-    the two, while a thread may still be using the other. If that other value is a Redis client, for
-    example, its connections are closed as soon as it is garbage-collected.
+    With `functools.cache` alone, two threads may each create a value. The cache drops one of these
+    values while a thread may still be using it. If the dropped value is a Redis client, for
+    example, its connections are closed when it is garbage-collected.
     """
     cached, lock = functools.cache(make), threading.Lock()
 

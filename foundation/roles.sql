@@ -36,7 +36,7 @@ CREATE EXTENSION IF NOT EXISTS btree_gin;
 -- for people with very many memories.
 ALTER FUNCTION pg_catalog.arrayoverlap(anyarray, anyarray) LEAKPROOF;
 
--- MAINTAIN lets the app vacuum what it has erased; without it VACUUM only warns and skips.
+-- MAINTAIN lets the app vacuum tables after erasing rows; without it, VACUUM warns and skips them.
 GRANT USAGE ON SCHEMA public TO memcenter_app, memcenter_system;
 ALTER DEFAULT PRIVILEGES FOR ROLE memcenter_owner IN SCHEMA public
   GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON TABLES TO memcenter_app, memcenter_system;

@@ -65,7 +65,7 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
         for table in counted
     ]
     parts += [
-        _set_null_update(table, numbers, goes=table in counted)
+        _set_null_update(table, numbers, is_deleted=table in counted)
         for table in tables
         if table.loosened
     ]
@@ -79,7 +79,7 @@ def _tables(root: type[Model]) -> list[_Table]:
 
     def visit(model: type[Model], above: Sequence[type[Model]]) -> None:
         if model in above:
-            raise TypeError(f"{model.__name__} hangs on itself.")
+            raise TypeError(f"{model.__name__} depends on itself.")
         if model in order:
             return
         for _, child, how in _dependents(model):
@@ -102,7 +102,8 @@ def _dependents(model: type[Model]) -> Iterator[tuple[str, type[Model], Any]]:
             continue
         if relation.on_delete not in (CASCADE, SET_NULL):
             raise TypeError(
-                f"{relation.related_model} hangs on {model.__name__} in a way of its own."
+                f"{relation.related_model} depends on {model.__name__}, but its foreign key uses"
+                " neither CASCADE nor SET_NULL."
             )
         column: Any = relation.field
         yield column.column, relation.related_model, relation.on_delete
@@ -114,16 +115,18 @@ def _refers_to_any_deleted(
     return " OR ".join(_refers_to_deleted(name, numbers[parent]) for name, parent in columns)
 
 
-def _set_null_update(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
+def _set_null_update(table: _Table, numbers: dict[type[Model], int], *, is_deleted: bool) -> str:
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_refers_to_deleted(name, numbers[parent])}'
         f' THEN NULL ELSE "{name}" END'
         for name, parent in table.loosened
     )
-    stays = f" AND NOT {_is_in(_key(table.model), numbers[table.model])}" if goes else ""
+    unless_deleted = (
+        f" AND NOT {_is_in(_key(table.model), numbers[table.model])}" if is_deleted else ""
+    )
     return (
         f"loose_{numbers[table.model]} AS (UPDATE {_quoted(table.model)} SET {changes}"
-        f" WHERE ({_refers_to_any_deleted(table.loosened, numbers)}){stays})"
+        f" WHERE ({_refers_to_any_deleted(table.loosened, numbers)}){unless_deleted})"
     )
 
 

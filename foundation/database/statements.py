@@ -195,7 +195,7 @@ def _given(values: Values) -> list[Any] | Mapping[str, Any]:
 
 def _is_watched(database: Any) -> bool:
     wrappers = database.execute_wrappers
-    return database.queries_logged or any(one is not _begin_before for one in wrappers)
+    return database.queries_logged or any(wrapper is not _begin_before for wrapper in wrappers)
 
 
 def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[Any, ...]]:
@@ -243,10 +243,10 @@ def _begin_before(execute: Any, text: str, values: Any, many: bool, context: Any
 
 def _entering(server: Any) -> str:
     """Return the statement to run after BEGIN, or "" if the transaction has already begun."""
-    told: tuple[Any, str] | None = getattr(_own, "entering", None)
-    if told is None or told[0] is not server or server.pgconn.transaction_status != _IDLE:
+    pending: tuple[Any, str] | None = getattr(_own, "entering", None)
+    if pending is None or pending[0] is not server or server.pgconn.transaction_status != _IDLE:
         return ""
-    return told[1]
+    return pending[1]
 
 
 def begin(text: str) -> None:

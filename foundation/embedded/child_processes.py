@@ -64,7 +64,7 @@ def wait_for_exit(pid: int, started: str, *, seconds: float) -> bool:
 class PidFile:
     """A file that contains the pid and the start time of a process.
 
-    It allows the process to be found even after its parent has ended.
+    With this file, the process can be found even after its parent has ended.
     """
 
     path: Path
@@ -123,7 +123,9 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start a server process in a session of its own.
 
-    Ctrl-C therefore reaches only the supervisor, which then stops the server.
+    Ctrl-C therefore reaches only the supervisor, which then stops the server. The server's output
+    is appended to `log`, and `feed` is written to its stdin. With `dies_with_parent_by`, Linux
+    sends this signal to the server when the process that started it ends.
     """
     if environment is None:
         environment = {name: value for name, value in os.environ.items() if name != MARK}

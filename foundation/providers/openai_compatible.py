@@ -42,7 +42,7 @@ class CircuitBreaker:
         self._clock = clock
         self._lock = threading.Lock()
         self._failed = 0
-        self._closed_again_at = 0.0
+        self._paused_until = 0.0
 
     def check(self) -> None:
         """Raise `CircuitOpen` if the circuit breaker currently stops calls."""
@@ -50,15 +50,15 @@ class CircuitBreaker:
             if self._failed < self._most:
                 return
             now = self._clock()
-            if now < self._closed_again_at:
+            if now < self._paused_until:
                 raise CircuitOpen
-            # other callers get `CircuitOpen` until this call succeeds
-            self._closed_again_at = now + self._rest
+            # This call is the trial. Other callers get `CircuitOpen` until it has succeeded.
+            self._paused_until = now + self._rest
 
     def note(self, *, failed: bool) -> None:
         with self._lock:
             self._failed = self._failed + 1 if failed else 0
-            self._closed_again_at = self._clock() + self._rest
+            self._paused_until = self._clock() + self._rest
 
 
 _Answer = TypeVar("_Answer")

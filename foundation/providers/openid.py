@@ -60,7 +60,7 @@ def read_claims(request: HttpRequest) -> Claims:
     with _converting_failures():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
-            raise ValueError("Somebody else's word")
+            raise ValueError("The ID token is from another issuer.")
         is_verified = claims.get("email_verified") in (True, "true")
         return Claims(
             settings.OIDC_ISSUER,

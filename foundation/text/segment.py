@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 _NAMES = ("Will", "An", "Can", "Don", "Do", "So", "My")
 _NAME = re.compile(rf"(?:{'|'.join(_NAMES)})(?:['’]s)?\b(?!['’])")
-# A word is a name if it is capitalised inside a sentence …
+# A capitalised stop word is a name if this matches before it: it then is inside a sentence.
 _GOES_BEFORE = re.compile(r"[\w,;:] ")
-# … or at the beginning of a sentence, if the next word allows it (not "Will you", "An apple").
+# At the beginning of a sentence, "Will" and "An" are names if the next word allows it (not "Will
+# you", "An apple"). `_ASKED` lists the words that follow "Will" in a question.
 _ASKED = (
     "i|you|he|she|it|we|they|there|this|that|these|those|the|a|an|my|your|his|her|its|our|their"
     "|anyone|anybody|someone|somebody|everyone|everybody|any|some|all|no"
@@ -244,8 +245,8 @@ def _chinese(run: str) -> Iterator[tuple[str, bool]]:
 
 
 def _pairs(run: str) -> Iterator[str]:
-    telling = "".join(" " if word in CHINESE_STOP_WORDS else word for word in _cutter().cut(run))
-    for pair in map("".join, pairwise(telling)):
+    content = "".join(" " if word in CHINESE_STOP_WORDS else word for word in _cutter().cut(run))
+    for pair in map("".join, pairwise(content)):
         if " " not in pair and not CHINESE_STOP_CHARACTERS.intersection(pair):
             yield pair
 

@@ -10,7 +10,7 @@ def whole_words(
 ) -> tuple[int, int]:
     """Extend a span to whole words, by at most `most` characters on each side.
 
-    `is_letter` says which characters belong to a word. An empty span stays as it is.
+    `is_letter` says which characters belong to a word. An empty span is returned unchanged.
     """
     first, last = max(0, start - most), min(len(text), end + most)
     while first < start < end and is_letter(text[start - 1]) and is_letter(text[start]):
