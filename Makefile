@@ -1,10 +1,10 @@
-# The usual ways in: `make up` runs everything, `make test` proves it.
+# `make up` runs Memory Center; `make test` runs all checks and tests.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 RUN := .venv/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 
-# Compiled once, not by each of the processes.
+# Let Python store compiled modules, so that each process doesn't compile them again.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: up test check audit types style demo bench train screenshots integrations clients install-check lock
@@ -13,11 +13,11 @@ export PYTHONDONTWRITEBYTECODE :=
 up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
 	@exec $(RUN) manage.py serve
 
-test: check  ## the gate: everything that must hold before a change is accepted
+test: check  ## the gate: all checks and tests that a change must pass
 	@chromium=$$(tests/browser/chromium.sh) && \
 	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-check: .venv/dev.stamp  ## the part of the gate without tests: types, style, Django's checks
+check: .venv/dev.stamp  ## the gate without tests: types, style, Django's checks
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types style
 
 types:
@@ -31,7 +31,7 @@ style:
 	$(RUN) manage.py check
 	$(RUN) manage.py makemigrations --check --dry-run
 
-audit: .venv/lock.stamp  ## known weaknesses of what is required; needs the network
+audit: .venv/lock.stamp  ## known vulnerabilities of the required packages; needs the network
 	@.venv/lock/bin/python -m pip --disable-pip-version-check --quiet install pip-audit
 	.venv/lock/bin/pip-audit --require-hashes --disable-pip -r requirements.txt
 
@@ -40,30 +40,31 @@ PACKAGES := memcenter foundation ops conversations memories
 demo: .venv/run.stamp  ## fill the instance with an example person, in Chinese and English
 	$(RUN) manage.py demo
 
-bench: .venv/run.stamp  ## measure against docs/benchmarks.md
+bench: .venv/run.stamp  ## measure the figures of docs/benchmarks.md
 	$(RUN) -m bench
 
-# Large tensors come from one heap that stays, instead of from the kernel each time: half the time.
+# Keep freed memory for the next large tensors instead of returning it to the kernel. This halves
+# the time.
 train: export MALLOC_MMAP_MAX_ := 0
 train: export MALLOC_TRIM_THRESHOLD_ := 17179869184
 train: export MALLOC_TOP_PAD_ := 268435456
-train: .venv-train/stamp .venv/run.stamp  ## the whole reader, from the rows of training/data; resumes after a stop
+train: .venv-train/stamp .venv/run.stamp  ## train the reader with the rows of training/data; resumes after an interruption
 	.venv-train/bin/python -m training $(TRAIN)
 
-screenshots: .venv/dev.stamp  ## of every page in both themes in .screenshots, and the README's, from a running example
+screenshots: .venv/dev.stamp  ## pictures of every page in both themes, in .screenshots, and those of the README
 	@chromium=$$(tests/browser/chromium.sh) && \
 	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m tests.browser.screenshots
 
-integrations: .venv/dev.stamp  ## with the real packages of each, in .cache; needs the network and Node.js
+integrations: .venv/dev.stamp  ## test each integration with its real packages, in .cache; needs the network and Node.js
 	$(RUN) -m integrations
 
-clients: .venv/dev.stamp .cache/clients/stamp  ## generated anew, and the TypeScript one tested; needs Node 20
+clients: .venv/dev.stamp .cache/clients/stamp  ## generate the clients, and test the TypeScript client; needs Node 20
 	$(RUN) -m clients
 
-install-check: .venv/dev.stamp  ## the wheel with each Python that is here, in an empty home; needs the network
+install-check: .venv/dev.stamp  ## test the wheel with each installed Python, in an empty home; needs the network
 	$(RUN) -m tests.deploy.install_check
 
-lock: .venv/lock.stamp  ## requirements*.txt from requirements*.in
+lock: .venv/lock.stamp  ## write requirements*.txt from requirements*.in
 	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements.in -o requirements.txt
 	.venv/lock/bin/uv pip compile --quiet $(LOCKING) --override requirements-dev.override \
 	requirements-dev.in -o requirements-dev.txt
@@ -76,7 +77,8 @@ lock: .venv/lock.stamp  ## requirements*.txt from requirements*.in
 	cd integrations/vercel_ai && npm install --package-lock-only --omit-lockfile-registry-resolved
 
 INTEGRATIONS := langchain llamaindex mcp openai_agents pydantic_ai
-# Gigabytes for models of its own, which the test doesn't use.
+# Open WebUI needs these packages of several gigabytes only for its own models, which the test
+# doesn't use.
 OPEN_WEBUI_LACKS := torch triton transformers sentence-transformers
 LOCKING := --generate-hashes --no-emit-index-url --no-header --python-version 3.11
 

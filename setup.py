@@ -1,7 +1,7 @@
-"""The files of the wheel; everything else about it is in pyproject.toml.
+"""List the files of the wheel. Its other metadata is in pyproject.toml.
 
 Templates, static files and translations lie beside the packages in the repository. In a wheel they
-are in `memcenter/assets`, since a top-level package `static` could be anybody's.
+are in `memcenter/assets`, since other wheels may also have a top-level package `static`.
 """
 
 from setuptools import find_namespace_packages, setup
@@ -11,7 +11,7 @@ ASSETS = {f"memcenter.assets.{name}": name for name in ("templates", "static", "
 
 
 def packages() -> list[str]:
-    """Return all folders, those of data too, since setuptools wants each as a package."""
+    """Return all folders, including data folders, since setuptools treats each as a package."""
     ours = [pattern for name in PACKAGES for pattern in (name, f"{name}.*")]
     found = [*find_namespace_packages(include=ours, exclude=["*.__pycache__"])]
     for target, source in ASSETS.items():
