@@ -1,1 +1,1 @@
-"""The Python and TypeScript clients, and how their types are generated: `make clients`."""
+"""The Python and TypeScript clients, and the code that generates parts of them (`make clients`)."""

@@ -1,4 +1,4 @@
-"""Generate the clients, build the TypeScript one, and run its tests against a live product.
+"""Generate the clients, build the TypeScript client, and run its tests against a live product.
 
 make clients
 """
@@ -62,8 +62,8 @@ def test() -> None:
     examples = re.findall(r"```ts\n(.*?)```", page, re.DOTALL)
     (TYPESCRIPT / "tests/examples.test.ts").write_text("\n".join(examples), encoding="utf-8")
     npm("run", "build")
-    with server() as one:
-        product = one.start()
+    with server() as live:
+        product = live.start()
         address = {"MEMORY_CENTER_URL": product.address, "MEMORY_CENTER_KEY": product.api_key}
         npm("test", **address)
 

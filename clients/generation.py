@@ -1,4 +1,4 @@
-"""What the clients are generated from, and how to tell that it has changed."""
+"""The input of the generated clients, and hashes that show whether it has changed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ GENERATED = (
     "python/memcenter_client/types.py",
     "typescript/src/schema.ts",
 )
-# Wording, and limits of values, that change no type.
+# Keys of the OpenAPI document that don't affect the generated types: wording and limits of values.
 _WORDING = {
     *("description", "example", "examples", "summary", "links", "headers", "x-spec-enum-id"),
     *("pattern", "not", "allowEmptyValue"),
 }
-_TOGETHER = {"anyOf", "oneOf"}  # beside properties: which fields belong together
+_TOGETHER = {"anyOf", "oneOf"}  # beside `properties`, they only say which fields belong together
 _BY_NAME = {"properties", "schemas", "paths", "responses", "content"}
 _SYNC_TITLE = '"""The synchronous client: asynchronous.py, rewritten by `make clients`."""'
 _TO_SYNC = (
@@ -56,7 +56,7 @@ def document() -> dict[str, Any]:
             name = "".join(part.title() for part in methods["get"]["operationId"].split("_"))
             schemas[f"{name}Query"] = _query(methods["get"])
     for response in found["components"]["responses"].values():
-        response["description"] = ""  # the standard demands one
+        response["description"] = ""  # OpenAPI requires a description
     found["components"].pop("headers", None)
     return found
 
@@ -77,22 +77,22 @@ def record() -> dict[str, str]:
 
 
 def _query(operation: dict[str, Any]) -> dict[str, Any]:
-    parameters = [one for one in operation.get("parameters", ()) if one["in"] == "query"]
+    parameters = [item for item in operation.get("parameters", ()) if item["in"] == "query"]
     return {
         "type": "object",
-        "properties": {one["name"]: one["schema"] for one in parameters},
-        "required": [one["name"] for one in parameters if one.get("required")],
+        "properties": {item["name"]: item["schema"] for item in parameters},
+        "required": [item["name"] for item in parameters if item.get("required")],
     }
 
 
 def _without_wording(node: Any, *, names: bool = False) -> Any:
-    """Drop the wording; below `properties` and the like the keys are names and stay."""
+    """Return a node without wording. With `names`, its keys are names, and none is dropped."""
     if isinstance(node, list):
-        return [_without_wording(one) for one in node]
+        return [_without_wording(item) for item in node]
     if not isinstance(node, dict):
         return node
     dropped = _WORDING | (_TOGETHER if "properties" in node else set())
-    if node.get("additionalProperties") is False:  # a TypedDict can't say it in Python 3.11
+    if node.get("additionalProperties") is False:  # a TypedDict can't express this in Python 3.11
         dropped = dropped | {"additionalProperties"}
     return {
         key: _without_wording(value, names=not names and key in _BY_NAME)

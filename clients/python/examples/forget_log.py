@@ -2,7 +2,7 @@
 
     python forget_log.py log.db http://127.0.0.1:8000 mc_... ana mem_... mem_...
 
-Three rules make it safe:
+Three rules keep requests and receipts safe:
 
 - A request is stored with its idempotency key before it is sent. If the answer is lost, the request
   is sent again and executed only once.

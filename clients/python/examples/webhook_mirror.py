@@ -2,10 +2,10 @@
 
     python webhook_mirror.py mirror.db whk_... SECRET http://127.0.0.1:8000 mc_... ana
 
-Three rules make it safe:
+Three rules keep the mirror complete:
 
 - A message is stored before it is answered, so an answered message is never lost.
-- Its id is the primary key, so a message that arrives twice is processed once.
+- The message id is the primary key, so a message that arrives twice is processed once.
 - At the start the log of deliveries is compared with the stored messages. If one is missing, all
   memories are read again.
 """
@@ -38,7 +38,7 @@ class Mirror:
         self.center, self.webhook_id, self.secret = center, webhook_id, secret
 
     def receive(self, body: bytes, signature: str) -> bool:
-        """Store a message if its signature is valid. Return whether it is."""
+        """Store a message if its signature is valid. Return whether the signature is valid."""
         if not is_genuine(body, signature, self.secret):
             return False
         with self.database:
@@ -63,7 +63,7 @@ class Mirror:
         return len(rows)
 
     def catch_up(self) -> int:
-        """Read all memories again if deliveries are missing. Return the number of missing ones."""
+        """Read all memories again if deliveries are missing. Return the number missing."""
         known = {row[0] for row in self.database.execute("SELECT id FROM inbox")}
         path = f"/webhooks/{self.webhook_id}/deliveries"
         missed = {delivery["id"] for delivery in self.center.pages(path)} - known
@@ -77,7 +77,10 @@ class Mirror:
         return len(missed)
 
     def _content_of(self, change: dict[str, Any]) -> str | None:
-        """Read the current memory, since messages may arrive in another order."""
+        """Return the memory's current text, since messages may arrive in another order.
+
+        Return None if the memory is no longer in use.
+        """
         try:
             memory = self.center.get_memory(change["memory_id"])
         except MemoryCenterError as error:
@@ -102,7 +105,7 @@ def is_genuine(body: bytes, header: str, secret: str) -> bool:
 
 
 def serve(mirror: Mirror, port: int) -> None:
-    """Answer first and work afterwards, because deliveries to a slow address are suspended."""
+    """Answer each message before processing it, since deliveries to a slow server are suspended."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -32,7 +32,8 @@ class AsyncMemoryCenter:
     """A client of Memory Center. With `user_id`, its calls are about this user.
 
     After 429, 503 or a lost connection a call is repeated up to `retries` times. Writes carry an
-    idempotency key, so they are executed only once. Every method raises `MemoryCenterError`.
+    idempotency key, so they are executed only once. Every method raises `MemoryCenterError` if its
+    call fails.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class AsyncMemoryCenter:
     async def add_memories(
         self, memories: list[types.MemoryItemRequest]
     ) -> list[types.BatchResult]:
-        """Write up to 100 memories. The results are in the same order, including refused ones."""
+        """Write up to 100 memories. Return a result for each, even if it is refused, in order."""
         body = {"memories": memories}
         found = await self._post("/memory/long_term/batch", body)
         return cast(types.BatchResults, found)["results"]
@@ -133,7 +134,7 @@ class AsyncMemoryCenter:
         )
 
     async def delete_memory(self, memory_id: str) -> types.Accepted:
-        """Forget a memory: erase it everywhere."""
+        """Hide a memory at once, and start the operation that erases it everywhere."""
         return cast(types.Accepted, await self.request("DELETE", _memory(memory_id)))
 
     async def recycle_memory(self, memory_id: str) -> types.Memory:
@@ -144,7 +145,7 @@ class AsyncMemoryCenter:
     async def forget(
         self, **what: Unpack[types.ForgetInputRequest]
     ) -> types.ForgetAnswer | types.ForgetQuestion:
-        """Erase the data of a scope. After `needs_choice` or `nothing_found` nothing was erased."""
+        """Erase the data of a scope. Only the status `accepted` means that data will be erased."""
         answer = await self._post("/memory/forget", what)
         return cast(types.ForgetAnswer | types.ForgetQuestion, answer)
 
@@ -167,7 +168,10 @@ class AsyncMemoryCenter:
         return cast(types.Receipt, await self.request("GET", f"{_operation(op_id)}/receipt"))
 
     async def wait(self, op_id: str, *, timeout: float = 120.0) -> types.Operation:
-        """Wait until an operation succeeds and return it. Raise `TimeoutError` after `timeout`."""
+        """Wait until an operation succeeds, and return it.
+
+        Raise `MemoryCenterError` if it fails, and `TimeoutError` after `timeout` seconds.
+        """
         until, pause = time.monotonic() + timeout, 0.2
         while True:
             operation = await self.operation(op_id)

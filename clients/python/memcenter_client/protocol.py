@@ -1,4 +1,4 @@
-"""Parts of both clients that need no connection: errors, retries, URLs, event streams."""
+"""The code of both clients that needs no connection: errors, retries, URLs, event streams."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LONGEST_PAUSE = 60.0  # seconds; the API counts its rate limits per minute
 class MemoryCenterError(Exception):
     """A refused call, a call without an answer, or an operation that did not succeed.
 
-    `code` is the error code of the API (`invalid`, `not_found`, `rate_limited`, …). Without an
-    answer it is `unreachable`; for an answer that isn't from the API it is `http_502` or similar;
-    for an operation it is `failed` or `cancelled`. `field` is the first field that the API names.
+    `code` is the error code of the API (`invalid`, `not_found`, `rate_limited`, …). If there is no
+    answer, `code` is `unreachable`; if the answer isn't from the API, `http_502` or similar; for an
+    operation, `failed` or `cancelled`. `field` is the first field that the API names.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Retries:
 
 @dataclass(frozen=True)
 class Call:
-    """One call, which stays the same when it is repeated."""
+    """The method, path, query, body and headers of a call."""
 
     method: str
     path: str
@@ -107,14 +107,17 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def arguments(self, user_id: str | None) -> dict[str, Any]:
-        """Return the arguments of `httpx.Client.request`, with `user_id` in the query or body."""
+        """Return the arguments of `httpx.Client.request`, with `user_id` in the query or body.
+
+        Use the same arguments for every repetition, since they contain the idempotency key.
+        """
         query = {name: value for name, value in self.query.items() if value is not None}
         headers, body = dict(self.headers), self.body
-        whose = {} if user_id is None else {"user_id": user_id}
+        user = {} if user_id is None else {"user_id": user_id}
         if self.method in ("GET", "DELETE"):
-            query = {**whose, **query}
+            query = {**user, **query}
         else:
-            body = {**whose, **(body or {})}
+            body = {**user, **(body or {})}
         if self.method != "GET":
             headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
         given = {"params": query, "json": body, "headers": headers}
@@ -157,7 +160,7 @@ def address(*parts: str) -> str:
 
 
 def cursor_of(page: Mapping[str, Any]) -> str | None:
-    """Return the cursor of the next page. The URL is not used: its host may be internal."""
+    """Return the cursor of the next page, or None. The URL isn't used: its host may be internal."""
     found = parse_qs(urlsplit(page["next"] or "").query).get("cursor")
     return found[0] if found else None
 

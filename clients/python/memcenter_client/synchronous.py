@@ -31,7 +31,8 @@ class MemoryCenter:
     """A client of Memory Center. With `user_id`, its calls are about this user.
 
     After 429, 503 or a lost connection a call is repeated up to `retries` times. Writes carry an
-    idempotency key, so they are executed only once. Every method raises `MemoryCenterError`.
+    idempotency key, so they are executed only once. Every method raises `MemoryCenterError` if its
+    call fails.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class MemoryCenter:
     def add_memories(
         self, memories: list[types.MemoryItemRequest]
     ) -> list[types.BatchResult]:
-        """Write up to 100 memories. The results are in the same order, including refused ones."""
+        """Write up to 100 memories. Return a result for each, even if it is refused, in order."""
         body = {"memories": memories}
         found = self._post("/memory/long_term/batch", body)
         return cast(types.BatchResults, found)["results"]
@@ -132,7 +133,7 @@ class MemoryCenter:
         )
 
     def delete_memory(self, memory_id: str) -> types.Accepted:
-        """Forget a memory: erase it everywhere."""
+        """Hide a memory at once, and start the operation that erases it everywhere."""
         return cast(types.Accepted, self.request("DELETE", _memory(memory_id)))
 
     def recycle_memory(self, memory_id: str) -> types.Memory:
@@ -143,7 +144,7 @@ class MemoryCenter:
     def forget(
         self, **what: Unpack[types.ForgetInputRequest]
     ) -> types.ForgetAnswer | types.ForgetQuestion:
-        """Erase the data of a scope. After `needs_choice` or `nothing_found` nothing was erased."""
+        """Erase the data of a scope. Only the status `accepted` means that data will be erased."""
         answer = self._post("/memory/forget", what)
         return cast(types.ForgetAnswer | types.ForgetQuestion, answer)
 
@@ -166,7 +167,10 @@ class MemoryCenter:
         return cast(types.Receipt, self.request("GET", f"{_operation(op_id)}/receipt"))
 
     def wait(self, op_id: str, *, timeout: float = 120.0) -> types.Operation:
-        """Wait until an operation succeeds and return it. Raise `TimeoutError` after `timeout`."""
+        """Wait until an operation succeeds, and return it.
+
+        Raise `MemoryCenterError` if it fails, and `TimeoutError` after `timeout` seconds.
+        """
         until, pause = time.monotonic() + timeout, 0.2
         while True:
             operation = self.operation(op_id)

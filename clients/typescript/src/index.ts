@@ -11,10 +11,10 @@ export type Schemas = components["schemas"];
 export interface Options {
   baseUrl: string;
   key: string;
-  /** The person whom the calls are about. */
+  /** The id of the person whose memories the calls use. */
   userId?: string;
   retries?: number;
-  /** Milliseconds of one attempt. */
+  /** The time limit of one attempt, in milliseconds. */
   timeout?: number;
   fetch?: (request: Request) => Promise<Response>;
 }
@@ -23,13 +23,14 @@ const OVER = ["succeeded", "failed", "cancelled"];
 type Whose = { user_id?: string };
 
 /**
- * A Memory Center, and with `userId` the person whom its calls are about.
+ * A client of Memory Center. With `userId`, its calls are about this person.
  *
- * Calls that met 429, 503 or a lost connection are sent again, up to `retries` times. Writes carry
- * an idempotency key, so nothing happens twice. Every method throws `MemoryCenterError`.
+ * After 429, 503 or a lost connection a call is repeated up to `retries` times. Writes carry an
+ * idempotency key, so they are executed only once. Every method throws `MemoryCenterError` if its
+ * call fails.
  */
 export class MemoryCenter {
-  /** Every call of the API by its path, with the same retries and errors. */
+  /** Makes any call of the API by its path, with the same retries and errors. */
   readonly api: Client<paths>;
   readonly #whose: Whose;
   readonly #root: string;
@@ -40,17 +41,17 @@ export class MemoryCenter {
     this.api = createClient<paths>({ baseUrl: this.#root, fetch: (request) => this.#send(request) });
   }
 
-  /** The same client about another person. */
+  /** Returns a client for another person. */
   forUser(userId: string): MemoryCenter {
     return new MemoryCenter({ ...this.options, userId });
   }
 
-  /** Records a question with its answer. `op_ids` are the operations that learn from it. */
+  /** Records a user message and its answer. `op_ids` are the operations that learn from it. */
   async recordTurn(turn: Schemas["TurnInputRequest"]): Promise<Schemas["Recorded"]> {
     return answer(await this.api.POST("/api/v1/turns", { body: { ...this.#whose, ...turn } }));
   }
 
-  /** What belongs into the prompt before the next answer. */
+  /** Returns the memory block and the window for the next prompt. */
   async context(asked: Schemas["ContextInputRequest"]): Promise<Schemas["Context"]> {
     const body = { ...this.#whose, ...asked };
     return answer(await this.api.POST("/api/v1/memory/context", { body }));
@@ -61,14 +62,14 @@ export class MemoryCenter {
     return answer(await this.api.GET("/api/v1/search", { params: { query } }));
   }
 
-  /** Memories, page after page; by default those in use, newest first. */
+  /** Yields memories, by default the active ones, newest first. `limit` is the page size. */
   async *memories(asked: Schemas["LongTermGetQuery"] = {}): AsyncGenerator<Schemas["Memory"]> {
     let query = { ...this.#whose, limit: 100, ...asked };
     for (;;) {
       const page = answer(await this.api.GET("/api/v1/memory/long_term", { params: { query } }));
       yield* page.results;
       if (page.next === null) return;
-      // Its host may be one that only the server knows.
+      // Only the cursor is used, since the host of the URL may be internal.
       query = { ...query, cursor: new URL(page.next).searchParams.get("cursor") ?? "" };
     }
   }
@@ -79,7 +80,7 @@ export class MemoryCenter {
     return answer(await this.api.POST("/api/v1/memory/long_term", { body }));
   }
 
-  /** Writes up to 100 memories; each is answered in its place, also a refused one. */
+  /** Writes up to 100 memories. Returns a result for each, even if it is refused, in order. */
   async addMemories(
     memories: Schemas["MemoryItemRequest"][],
   ): Promise<Schemas["BatchResult"][]> {
@@ -100,21 +101,21 @@ export class MemoryCenter {
     return answer(await this.api.PATCH("/api/v1/memory/long_term/{memory_id}", { params, body }));
   }
 
-  /** Forgets a memory for real. */
+  /** Hides a memory at once, and starts the operation that erases it everywhere. */
   async deleteMemory(id: string): Promise<Schemas["Accepted"]> {
     const params = { path: { memory_id: id }, query: this.#whose };
-    const told = await this.api.DELETE("/api/v1/memory/long_term/{memory_id}", { params });
-    return answer(told) as Schemas["Accepted"];
+    const response = await this.api.DELETE("/api/v1/memory/long_term/{memory_id}", { params });
+    return answer(response) as Schemas["Accepted"];
   }
 
-  /** Puts a memory into the recycle bin. */
+  /** Moves a memory to the recycle bin. */
   async recycleMemory(id: string): Promise<Schemas["Memory"]> {
     const params = { path: { memory_id: id }, query: { ...this.#whose, recycle: true } };
-    const told = await this.api.DELETE("/api/v1/memory/long_term/{memory_id}", { params });
-    return answer(told) as Schemas["Memory"];
+    const response = await this.api.DELETE("/api/v1/memory/long_term/{memory_id}", { params });
+    return answer(response) as Schemas["Memory"];
   }
 
-  /** Forgets for real. `needs_choice` and `nothing_found` have forgotten nothing. */
+  /** Erases the data of a scope. Only the status `accepted` means that data will be erased. */
   async forget(
     what: Schemas["ForgetInputRequest"],
   ): Promise<Schemas["ForgetAnswer"] | Schemas["ForgetQuestion"]> {
@@ -122,12 +123,12 @@ export class MemoryCenter {
     return answer(await this.api.POST("/api/v1/memory/forget", { body }));
   }
 
-  /** Keeps what is about to be dropped from a context. */
+  /** Saves memories from messages that are about to leave the context. */
   async flush(what: Schemas["FlushInputRequest"]): Promise<Schemas["Flushed"]> {
     return answer(await this.api.POST("/api/v1/memory/flush", { body: { ...this.#whose, ...what } }));
   }
 
-  /** Exports one conversation, or everything. */
+  /** Exports one conversation, or everything, and returns the file. */
   async export(what: Schemas["ExportInputRequest"] = {}): Promise<Blob> {
     const body = { ...this.#whose, ...what };
     const { op_id } = answer(await this.api.POST("/api/v1/memory/export", { body }));
@@ -142,13 +143,13 @@ export class MemoryCenter {
     return answer(await this.api.GET("/api/v1/memory/ops/{op_id}", { params }));
   }
 
-  /** What a finished forget erased. */
+  /** Returns the receipt of a finished forget. */
   async receipt(opId: string): Promise<Schemas["Receipt"]> {
     const params = { path: { op_id: opId }, query: this.#whose };
     return answer(await this.api.GET("/api/v1/memory/ops/{op_id}/receipt", { params }));
   }
 
-  /** The operation once it has succeeded; throws if it failed or takes longer than `timeout` ms. */
+  /** Waits until an operation succeeds, and returns it. Throws if it fails or after `timeout` ms. */
   async wait(opId: string, timeout = 120_000): Promise<Schemas["Operation"]> {
     const until = performance.now() + timeout;
     for (let pause = 200; ; pause = Math.min(2_000, pause * 1.5)) {
@@ -163,7 +164,7 @@ export class MemoryCenter {
     }
   }
 
-  /** The operation after each change until it has ended, however often the stream ends. */
+  /** Yields an operation after each change until it ends. Reconnects if the stream breaks. */
   async *events(opId: string): AsyncGenerator<Schemas["Operation"]> {
     const [reader, retries] = [new EventReader(), new Retries(this.options.retries ?? 3)];
     const address = new URL(`${this.#root}/api/v1/memory/ops/${encodeURIComponent(opId)}/events`);
@@ -203,7 +204,7 @@ export class MemoryCenter {
       try {
         response = await this.#once(request);
       } catch (error) {
-        if (request.signal.aborted) throw error; // by the caller
+        if (request.signal.aborted) throw error; // the caller has aborted the request
         await retries.pause(lost(error));
         continue;
       }
@@ -219,7 +220,7 @@ export class MemoryCenter {
   }
 }
 
-/** Anything but an answer was thrown before. */
-function answer<T>(told: { data?: T | undefined }): T {
-  return told.data as T;
+/** Returns the data of a response. Any failed call has already thrown an error. */
+function answer<T>(response: { data?: T | undefined }): T {
+  return response.data as T;
 }

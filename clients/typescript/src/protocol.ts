@@ -1,9 +1,9 @@
-/** Errors, retries and event streams: what needs no connection. */
+/** The code that needs no connection: errors, retries and event streams. */
 
 const LONGEST_OWN_PAUSE = 8_000;
-const LONGEST_PAUSE = 60_000; // the rates of the API are counted by the minute
+const LONGEST_PAUSE = 60_000; // milliseconds; the API counts its rate limits per minute
 
-interface Told {
+interface Details {
   status?: number;
   fields?: Record<string, string[]>;
   requestId?: string;
@@ -11,31 +11,31 @@ interface Told {
 }
 
 /**
- * A call that was refused or that reached nobody. `code` is the API's (`invalid`, `not_found`, …),
- * `unreachable` without an answer, `http_502` for an answer that isn't the API's, `failed` or
- * `cancelled` for an operation, and `timeout` for one that takes too long. `field` is the first
- * field that the API names.
+ * A refused call, a call without an answer, or an operation that did not succeed. `code` is the
+ * error code of the API (`invalid`, `not_found`, …). If there is no answer, `code` is `unreachable`;
+ * if the answer isn't from the API, `http_502` or similar; for an operation, `failed`, `cancelled`
+ * or `timeout`. `field` is the first field that the API names.
  */
 export class MemoryCenterError extends Error {
   readonly status: number | undefined;
   readonly fields: Record<string, string[]>;
   readonly field: string | undefined;
   readonly requestId: string;
-  /** Seconds. */
+  /** The seconds after which the server allows another attempt. */
   readonly retryAfter: number | undefined;
 
   constructor(
     readonly code: string,
     message: string,
-    told: Told = {},
+    details: Details = {},
   ) {
     super(message);
     this.name = "MemoryCenterError";
-    this.status = told.status;
-    this.fields = told.fields ?? {};
+    this.status = details.status;
+    this.fields = details.fields ?? {};
     this.field = Object.keys(this.fields)[0];
-    this.requestId = told.requestId ?? "";
-    this.retryAfter = told.retryAfter;
+    this.requestId = details.requestId ?? "";
+    this.retryAfter = details.retryAfter;
   }
 }
 
@@ -44,23 +44,23 @@ export function lost(error: unknown): MemoryCenterError {
 }
 
 export async function refused(response: Response): Promise<MemoryCenterError> {
-  const told: Told = {
+  const details: Details = {
     status: response.status,
     requestId: response.headers.get("X-Request-ID") ?? "",
   };
   const after = response.headers.get("Retry-After");
-  if (after !== null && /^\d+$/.test(after)) told.retryAfter = Number(after);
+  if (after !== null && /^\d+$/.test(after)) details.retryAfter = Number(after);
   try {
     const { error } = (await response.json()) as {
       error: { code: string; message: string; fields?: Record<string, string[]> };
     };
-    return new MemoryCenterError(error.code, error.message, { ...told, fields: error.fields ?? {} });
+    return new MemoryCenterError(error.code, error.message, { ...details, fields: error.fields ?? {} });
   } catch {
-    return new MemoryCenterError(`http_${response.status}`, response.statusText, told);
+    return new MemoryCenterError(`http_${response.status}`, response.statusText, details);
   }
 }
 
-/** Decides whether a failed call is sent again, and after how long. */
+/** Decides whether a failed call is repeated, and after how many milliseconds. */
 export class Retries {
   #failed = 0;
   #wasLost = false;
@@ -71,7 +71,7 @@ export class Retries {
     this.#failed = 0;
   }
 
-  /** Waits; throws the error if the call is not worth repeating. */
+  /** Waits before the next attempt. Throws the error if the call must not be repeated. */
   async pause(error: MemoryCenterError): Promise<void> {
     this.#failed += 1;
     const own = Math.min(LONGEST_OWN_PAUSE, 250 * 2 ** this.#failed);
@@ -88,7 +88,7 @@ export class Retries {
   }
 }
 
-/** Reads the data of server-sent events, however the stream is cut. */
+/** Parses the data of server-sent events, which may arrive in any chunks. */
 export class EventReader {
   seen = "";
   pause = 1_000;
@@ -105,15 +105,15 @@ export class EventReader {
     const blocks = (this.#rest + this.#decoder.decode(part, { stream: true })).split("\n\n");
     this.#rest = blocks.pop() ?? "";
     for (const block of blocks) {
-      const told = new Map<string, string>();
+      const fields = new Map<string, string>();
       for (const line of block.split("\n")) {
         const at = line.indexOf(": ");
-        if (at > 0) told.set(line.slice(0, at), line.slice(at + 2));
+        if (at > 0) fields.set(line.slice(0, at), line.slice(at + 2));
       }
-      this.pause = Number(told.get("retry") ?? this.pause);
-      const data = told.get("data");
+      this.pause = Number(fields.get("retry") ?? this.pause);
+      const data = fields.get("data");
       if (data === undefined) continue;
-      this.seen = told.get("id") ?? this.seen;
+      this.seen = fields.get("id") ?? this.seen;
       yield JSON.parse(data);
     }
   }
