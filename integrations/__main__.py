@@ -1,7 +1,8 @@
 """Run the tests of all integrations, each with its real packages, against one live product.
 
 Use `make integrations`, or `.venv/bin/python -m integrations langchain mcp` for some of them. The
-packages are installed into `.cache/integrations`. They are large, so `make check` doesn't run this.
+packages are installed into `.cache/integrations`. They are large, so `make test` doesn't run these
+tests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of the running product, shared by the tests of all integrations."""
+"""HTTP calls to the running product, shared by the tests of all integrations."""
 
 from __future__ import annotations
 

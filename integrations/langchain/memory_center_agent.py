@@ -1,4 +1,4 @@
-"""Memory Center as a middleware for LangChain agents. It recalls before a run and records after."""
+"""A LangChain middleware that recalls memories before a run and records the turn afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RecalledState(AgentState[Any]):
 
 
 class MemoryCenterMiddleware(AgentMiddleware[RecalledState, Any]):
-    """Recalls and records a conversation. `history_of` finds it, usually by `runtime.context`."""
+    """Recalls and records a conversation; `history_of` returns it, usually by `runtime.context`."""
 
     state_schema = RecalledState
 

@@ -39,7 +39,7 @@ class MemoryCenterHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
-        """The messages in the window. The memory block summarizes the earlier ones."""
+        """The messages in the window. The memory block summarizes earlier messages."""
         rows: list[dict[str, Any]] = []
         answer = self._center.get(self._path, params={**self._user, "limit": 100})
         while answer.status_code != 404:  # before its first message a conversation doesn't exist

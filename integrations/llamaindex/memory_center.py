@@ -60,7 +60,7 @@ class MemoryCenterBlock(BaseMemoryBlock[str]):
 
 
 class RecordingMemory(Memory):
-    """LlamaIndex's memory. It passes each message to its `MemoryCenterBlock`s immediately."""
+    """A LlamaIndex memory that passes each message to its `MemoryCenterBlock`s immediately."""
 
     async def aput(self, message: ChatMessage) -> None:
         await super().aput(message)

@@ -22,8 +22,10 @@ class Filter:
 
     class Valves(BaseModel):
         url: str = Field("http://127.0.0.1:8000", description="Address of Memory Center")
-        key: str = Field("", description="Its API key, bound to nobody: mc_…")
-        person: Literal["id", "email"] = Field("id", description="What names a person there")
+        key: str = Field("", description="API key of Memory Center, not bound to a user: mc_…")
+        person: Literal["id", "email"] = Field(
+            "id", description="Which field of a user is the user id in Memory Center"
+        )
         priority: int = 0
 
     class UserValves(BaseModel):
@@ -89,7 +91,7 @@ def _chat(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _last(messages: list[dict[str, Any]], role: str) -> dict[str, Any] | None:
-    """Return id and text of the last message of a role, or None if the text is empty."""
+    """Return id and text of the last message of a role, or None if it has no text."""
     found = next((message for message in reversed(messages) if message["role"] == role), {})
     content = found.get("content") or ""
     parts = [{"text": content}] if isinstance(content, str) else content

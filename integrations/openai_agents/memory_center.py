@@ -36,7 +36,7 @@ class MemoryCenterSession:
         return ModelInputData(input=given.input, instructions=instructions or None)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """Return the messages in the window. The memory block summarizes the earlier ones."""
+        """Return the messages in the window. The memory block summarizes earlier messages."""
         rows = [row for row in await self._rows() if row["in_window"]]
         rows = rows[max(len(rows) - limit, 0) :] if limit is not None else rows
         return [{"role": row["role"], "content": row["content"]} for row in rows]

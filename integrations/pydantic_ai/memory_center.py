@@ -1,4 +1,4 @@
-"""Memory Center as a Pydantic AI capability. It recalls before a run and records the run after."""
+"""A Pydantic AI capability that recalls memories before a run and records the run afterwards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MemoryCenter(AbstractCapability[Any]):
         return result
 
     async def history(self, conversation_id: str) -> list[ModelMessage]:
-        """Return the messages in the window. The memory block summarizes the earlier ones."""
+        """Return the messages in the window. The memory block summarizes earlier messages."""
         path = f"/api/v1/conversations/{quote(conversation_id, safe='')}/messages"
         messages: list[ModelMessage] = []
         answer = await self.center.get(path, params={"user_id": self.user_id, "limit": 100})

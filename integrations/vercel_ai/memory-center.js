@@ -1,4 +1,4 @@
-/** Memory Center as a middleware for the Vercel AI SDK. It recalls before a call and records after. */
+/** A Vercel AI SDK middleware that recalls memories before a call and records the turn afterwards. */
 
 /**
  * Return the middleware of one user in one conversation, for `wrapLanguageModel({ model, middleware })`.
