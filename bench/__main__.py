@@ -4,7 +4,7 @@
 
 FOLDER (default `../shared/data`) holds `locomo/*.json` and `memorybank/*.json`. A benchmark whose
 files are missing is skipped. The output of each benchmark is printed; the last line is one JSON
-object with the figures of all of them.
+object with the figures of all benchmarks.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main(folder: Path) -> int:
 
 
 def programs() -> Iterator[Path]:
-    """Yield the files whose docstring says how to run them; the others are shared modules."""
+    """Yield the files whose docstring says how to run them; other files are shared modules."""
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if f"    .venv/bin/python bench/{path.name}" in path.read_text("utf-8"):
             yield path

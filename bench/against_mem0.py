@@ -77,7 +77,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Side:
-    """How to call one of the two products over HTTP."""
+    """Builds the HTTP requests to one product, and reads the texts in its search results."""
 
     port: int
     key: str

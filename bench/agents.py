@@ -108,7 +108,7 @@ class Agent:
 
 
 def writings(rows: Sequence[Matter]) -> Iterator[tuple[Matter, str, bool]]:
-    """Yield all first editions, then all second and third ones.
+    """Yield all first editions, then all second editions, then all third editions.
 
     The boolean says whether the page replaces an earlier edition.
     """

@@ -11,8 +11,8 @@ connection. Each kind of call is measured alone. The worker learns from the turn
 mem0's library runs behind bench/mem0_server.py (no keys, no traces, the embedder in its own
 process) in the same run, on the same PostgreSQL, with the same texts and vectors. Its search, list
 and add are measured. Its add is compared with our store, which also skips the comparison with known
-memories, and with our add, which does it. Without a language model mem0 has neither turns nor a
-memory block.
+memories, and with our add, which makes this comparison. Without a language model mem0 has neither
+turns nor a memory block.
 """
 
 from __future__ import annotations

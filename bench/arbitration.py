@@ -3,7 +3,7 @@
     .venv/bin/python bench/arbitration.py [--arbiter bundled|configured] [--show dev]
 
 Each pair of `bench/data/arbitration` is embedded with the bundled embedder and given to the
-arbiter. Retrieval plays no part: the only memory is always among the nearest. A pair may have
+arbiter. Retrieval isn't measured: the only memory is always among the nearest. A pair may have
 several acceptable verdicts. The part `report` is for reporting only; its texts are never printed.
 """
 

@@ -70,9 +70,9 @@ class Person:
     prompts: Sequence[dict[str, Any]]
 
     def group_of(self, place: int) -> str:
-        """Return why the memory is wanted: one of `GROUPS`.
+        """Return the group of a memory, one of `GROUPS`.
 
-        A memory that every prompt wants counts as standing.
+        A memory that is neither a constraint nor pinned is standing if every prompt wants it.
         """
         memory = self.memories[place]
         if memory["kind"] == "constraint":

@@ -25,7 +25,10 @@ Detour = Callable[[dict[str, Any]], Answer | None]
 
 @dataclass
 class Client:
-    """Repeats calls. `detour` may send a write to another server first, which may die from it."""
+    """Repeats calls until they are answered.
+
+    `detour` sends some writes to a process first that may be killed before it answers.
+    """
 
     port: int
     key: str

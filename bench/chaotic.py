@@ -1,6 +1,6 @@
 """Simulated people who write, recall, export, import and forget at random.
 
-Each one keeps a `Book` of the words that must be found afterwards. After a failure a call is
+Each person keeps a `Book` of the words that must be found afterwards. After a failure a call is
 repeated until it is answered (`bench/careful.py`). Only confirmed calls count as recorded or
 forgotten.
 """
@@ -154,7 +154,7 @@ class Person:
         first = self.memory("Has a rowing boat called {0}", shared)
         other = next(self.words)
         second = self.memory(f"Has a rowing boat called {shared} built by {{0}}", other)
-        if first != second:  # both hold the shared word, so forgetting one may leave it
+        if first != second:  # forgetting only one of them may leave the shared word
             self.book.memories.pop(shared, None)
 
     def bring_in(self) -> None:

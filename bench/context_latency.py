@@ -4,7 +4,8 @@
 
 The lower bound (`floor`) is measured in the same run: this process embeds the query and reads the
 nearest memories with one raw SQL statement. The user has `--memories` memories of generated
-sentences. Calls and floor alternate, so that both meet the same load.
+sentences. Calls and floor alternate, so that the same load affects
+both.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
 
 Contexts and searches of random users run as fast as they are answered, with one, two and three web
 processes. In the layout `shared` every process may use every core; in `apart` PostgreSQL has the
-last core for itself, and all other processes, the clients included, share the others. Each row has
-the calls a second and the processor milliseconds of a call in the clients, in the web processes and
-in PostgreSQL. From the milliseconds follows how many cores of web processes one core of PostgreSQL
-can serve.
+last core for itself, and all other processes, the clients included, share the other cores. Each row
+has the calls a second and the processor milliseconds of a call in the clients, in the web processes
+and in PostgreSQL. The milliseconds show how many cores of web processes one core of PostgreSQL can
+serve.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def pin(pids: Collection[int], cores: Collection[int]) -> None:
-    """Let the threads of these processes, and what they start later, run only on these cores."""
+    """Restrict these processes, and threads and processes that they start later, to these cores."""
     for pid in pids:
         for task in Path(f"/proc/{pid}/task").iterdir():
             os.sched_setaffinity(int(task.name), cores)
@@ -65,7 +65,7 @@ def rows(found: Fleet, postgres: int, wanted: argparse.Namespace) -> Iterator[di
         while len(found.ports) < web:
             found.grow()
         warm(found)
-        measured(found, postgres, wanted)  # while the new processes still load
+        measured(found, postgres, wanted)  # a warm-up: the new processes may still be loading
         for layout in ("shared", "apart"):
             rest = cores if layout == "shared" else cores[:-1]
             others = [one for pid in found.pids.values() for one in family(pid)]
@@ -76,7 +76,8 @@ def rows(found: Fleet, postgres: int, wanted: argparse.Namespace) -> Iterator[di
 
 
 def measured(found: Fleet, postgres: int, wanted: argparse.Namespace) -> dict[str, Any]:
-    # Processes of PostgreSQL that end meanwhile would be missed; connections stay open here.
+    # A PostgreSQL process that ended between the readings would be missed, but the connections stay
+    # open here.
     before = {name: seconds_of(pids) for name, pids in groups(found, postgres).items()}
     tally = throughput(found, wanted, seconds=wanted.seconds, act=ask)
     after = {name: seconds_of(pids) for name, pids in groups(found, postgres).items()}

@@ -3,7 +3,7 @@
     .venv/bin/python bench/crosslingual.py
 
 The set has 100 rows (`bench/data/retrieval/pairs.tsv`), each with a memory and a question in
-Chinese and in English. One user has the 100 Chinese memories, another the 100 English ones. All
+Chinese and in English. One user has the 100 Chinese memories, another the 100 English memories. All
 questions are asked for both users through `GET /search?types=memory`.
 """
 

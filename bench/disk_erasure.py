@@ -3,7 +3,7 @@
     .venv/bin/python bench/disk_erasure.py [--memories 10000 100000]
 
 For each size, a new instance gets that many memories of 20 people, each with its version, source,
-words and vector. One person is forgotten, and twenty memories of another. Then `erase_disk` runs. A
+words and vector. One person and twenty memories of another are forgotten. Then `erase_disk` runs. A
 search through the bytes of every file counts the forgotten texts that are still there before and
 after. While `erase_disk` runs, a thread keeps reading one person's memories; its slowest read is
 the longest time that a user waits.

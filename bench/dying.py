@@ -1,8 +1,8 @@
 """A worker (or web process) that dies at chosen moments, started by `bench/forgetting.py`.
 
-It reads one JSON order per line from stdin, forks children that carry it out, and answers with one
-JSON line: the moments at which children died (`died`) and those that a child survived for the first
-time (`passed`).
+The process reads one JSON order per line from stdin, and forks children that carry out the order.
+The answer is one JSON line: the moments at which children died (`died`), and the moments that a
+child survived for the first time (`passed`).
 
 | order | what the children do |
 |---|---|
@@ -53,7 +53,7 @@ class ReportedMoments:
     def chance(self, moment: str) -> float:
         """Return the probability of dying at a moment.
 
-        Every step is hit once before the other moments within a step.
+        Children die mostly in steps in which none has died yet, until there are no such steps.
         """
         if moment in self.died:
             return _AGAIN
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def _warm_up() -> None:
-    """Load what every child would otherwise load itself."""
+    """Load the modules and models that every child would otherwise load itself."""
     from django.db import connection
     from django.urls import get_resolver
 

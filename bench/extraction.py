@@ -94,7 +94,7 @@ class TurnResult:
 
     @property
     def misfiled(self) -> list[Candidate]:
-        """Right memories whose kind none of their fitting labels allows."""
+        """The right memories with a kind that no fitting label allows."""
         return [memory for memory, _ in self.right if memory.kind not in self.kinds_of(memory)]
 
     def kinds_of(self, memory: Candidate) -> set[str]:

@@ -1,4 +1,4 @@
-"""Fit how a request to forget is matched with memories: the meant head and the weights of signals.
+"""Fit the matching of requests to forget with memories: the meant head, and weights of signals.
 
     .venv/bin/python bench/forget_weights.py [--write] [--folder FOLDER]
 
@@ -7,12 +7,12 @@ refers to a memory. It is fitted to those rows of `bench/data/forget_requests` t
 wasn't trained on (`SETS`), because on rows that it has learned, its probabilities are too certain.
 Each memory of a row is one example, wanted or not. For the same reason the weights in
 `memories/forgetting/request_matching.py` are fitted, by logistic regression, to the probabilities
-of heads that were fitted without the set in question.
+of heads that were fitted without the row's set.
 
 Prints these weights, and for each set the average precision without and with a head. `--write`
 saves the head that is fitted to all sets. `--folder` names the folder of the encoder and of the
-head; which words of a request name its subject is always said by the shipped reader. Takes a
-quarter of an hour on one core.
+head; the shipped reader always finds the words of a request that name its subject. Takes a quarter
+of an hour on one core.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ _PENALTY = 1.0  # on the squares of the weights of the standardised signals
 
 @dataclass(frozen=True)
 class RequestRow:
-    """A row with the text of its request that is compared with the memories, as the product does.
+    """A row with the parts of its request that the product compares with the memories.
 
-    `examples` holds one example for each memory.
+    `about` is the text of the request, `subject` its words for the subject. `examples` holds one
+    example for each memory.
     """
 
     row: Row
@@ -130,7 +131,7 @@ def _examples(row: Row, about: str, encoder: Encoder) -> Examples:
 
 def _scores(head: StateHead, examples: Examples) -> NDArray[np.float32]:
     """Return the scores of the encoder and the head together."""
-    no_mean = np.zeros(0, np.float32)  # the inputs hold it already
+    no_mean = np.zeros(0, np.float32)  # the inputs already contain the mean
     return examples.scores + head.scores(examples.inputs, no_mean)
 
 

@@ -1,4 +1,4 @@
-"""Checks what ten thousand forgets left over, and that other people's rows did not change.
+"""Checks whether forgets left any words over, and whether other people's rows changed.
 
 Started by `forgets.py` with Django set up.
 """

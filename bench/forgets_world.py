@@ -183,7 +183,10 @@ def request(person: Person, scope: str, pk: int) -> Operation:
 
 
 def choose(person: Person, chance: random.Random) -> tuple[str, int] | None:
-    """Choose a scope and the primary key of an object that is not forgotten yet."""
+    """Choose a scope and the primary key of an object that is not forgotten yet.
+
+    Return None if the person has no such object in the chosen scope.
+    """
     scope = chance.choices(list(SCOPES), weights=list(SCOPES.values()))[0]
     if scope == "user":
         return scope, person.user.pk

@@ -6,14 +6,14 @@ Each run is a burst of random writes, recalls, exports, imports and forgets with
 middle. Then all operations finish, and the databases, Redis and every file are checked:
 
 - `residue`: forgotten words that are still there
-- `lost`: recorded and not forgotten, but missing
-- `twice`: recorded once, but stored twice
+- `lost`: words that were recorded and not forgotten, but are missing
+- `twice`: words that were recorded once, but stored twice
 - `disturbed`: tables in which rows of people who did nothing have changed
 - `files`: files that no row refers to
 - `unfinished`: operations that did not end, or failed without a reason
 
 Processes are killed first in every step of every kind of operation, then at every moment of each
-step (`bench/moments.py`). In those runs people do what triggers operations of the chosen kind
+step (`bench/moments.py`). In those runs people's acts trigger operations of the chosen kind
 (`bench/wishing.py`). After `--runs`, up to `--more` such runs follow until a worker has been killed
 in every step that any worker survived.
 """

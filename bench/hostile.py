@@ -12,9 +12,9 @@ All times are processor seconds in this process. `slowest` is the largest sum fo
 the steps of its normal path (`language_steps.WAY`). `slowest_of_all` also includes pages, files,
 imports and residue scans. `by_step` is the maximum of each step. The encoder is left out, because
 it reads at most 2,048 tokens. `over_a_second` counts messages; `broken` counts steps that raised an
-exception. Since the encoder isn't counted, it reads only the first windows and pairs of texts. The
-later ones get the scores of one of these, repeated or cut to their length. So statements and
-secrets are also found where the encoder would find none.
+exception. Since the encoder isn't counted, it reads only the first windows and pairs of texts.
+Later windows and pairs get the scores of an earlier one, repeated or cut to their length. So
+statements and secrets are also found where the encoder would find none.
 
 With several cores, run several seeds at once. Other processes on the same core add to the time.
 """

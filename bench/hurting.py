@@ -51,7 +51,7 @@ FAULTS = (
 
 
 class Mortal:
-    """The process whose children die on order (`bench/dying.py`)."""
+    """Sends orders to the process `bench/dying.py`, whose children are killed at chosen moments."""
 
     def __init__(self, folder: DataFolder, environment: dict[str, str], log: Path) -> None:
         self._lock = threading.Lock()
@@ -81,7 +81,7 @@ class Mortal:
         return answer
 
     def moments_left(self) -> list[str]:
-        """Return the moments that a process survived and at which none died."""
+        """Return the moments at which processes survived and none has died."""
         return sorted(self.passed - set(self.died))
 
     def steps_left(self) -> list[str]:
@@ -94,8 +94,8 @@ class Mortal:
     def next_aim(self) -> str:
         """Choose the kind of operation with the most untested steps, relative to its earlier turns.
 
-        If all steps are tested, moments within steps count. Return "" for any kind, which every
-        fifth call does.
+        If all steps are tested, moments within steps count. Return "" (any kind) if nothing is left
+        to test, and in every fifth call.
         """
         self._turn += 1
         if self._turn % _UNAIMED == 0:
@@ -116,7 +116,7 @@ class Mortal:
 
 
 class Chaos:
-    """One product that all runs share, and the means to hurt it."""
+    """The product that all runs share, and the faults that can be caused in it."""
 
     def __init__(self, running: product.Product) -> None:
         self.product = running

@@ -97,7 +97,7 @@ class Shape:
 
 
 def shapes(language: str) -> Iterator[Shape]:
-    """Yield shapes without end, so that every template meets every fact."""
+    """Yield shapes endlessly, so that every template is combined with every fact."""
     told = itertools.cycle(TOLD[language])
     for said, reply in itertools.cycle(_SHAPES[language]):
         yield Shape(said, reply, next(told))

@@ -7,7 +7,7 @@ this process. `--seconds` is the measured time, a quarter for each part; filling
 extra time.
 
 1. One web and one worker process; mixed calls of all users as fast as they are answered.
-2. The same with two of each, to see how throughput grows.
+2. The same with two web and two worker processes, to see how throughput grows.
 3. Twenty light users only; each client makes two calls a second.
 4. The same while the clients of one heavy user record turns as fast as they can. How much longer do
    light users wait for an answer, and until their turns are learned?

@@ -5,7 +5,7 @@
 
 llama.cpp serves the weights (`xllamacpp`, in the environment that CONTRIBUTING.md describes). A
 model with less than 1.5B parameters says little about the model path. Without weights and without a
-server nothing is measured, and the figures stay open.
+server nothing is measured.
 
 The rows are the first `--rows` of the part `report` in each language. Four methods of extraction
 are compared:
@@ -99,7 +99,7 @@ class Unhinted:
 
 @dataclass(frozen=True)
 class Surviving:
-    """The model's extraction. A call that fails finally is counted and yields no candidates."""
+    """The model's extraction. A failed call is counted and yields no candidates."""
 
     model: Extractor
     reader: Extractor
@@ -271,8 +271,8 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=20, help="of each language and step")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--server", help="one that runs already, as a rule with /v1 at its end")
-    parser.add_argument("--name", default="model", help="the model's name there")
+    parser.add_argument("--server", help="URL of a running server, usually ending in /v1")
+    parser.add_argument("--name", default="model", help="the model's name on the server")
     parser.add_argument("--timeout", type=float, default=600.0)
     options = parser.parse_args(arguments)
     weights = os.environ.get(WEIGHTS, "")

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-_NUMBERED = 3  # transactions of one step with names of their own
+_NUMBERED = 3  # from this number on, all transactions of a step have the same name
 Pass = Callable[[str], None]
 
 
@@ -82,7 +82,7 @@ def watch_worker(passing: Pass) -> None:
 
 
 def watch_requests(passing: Pass) -> Position:
-    """Call `passing` at every moment of a request, which is named with `begin`."""
+    """Call `passing` at every moment of a request; name the request with `begin` of the result."""
     from ops import ledger
     from ops.queue import broker
 

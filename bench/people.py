@@ -2,14 +2,15 @@
 
     .venv/bin/python bench/people.py FILE … [--show]
 
-Each line of a file is one person (`bench/data/people/README.md`): a conversation in order, what a
-good friend would know at its end (`known`), and what must not be known (`never`): what was joked,
-played, quoted, somebody else's, not to be kept, or corrected later. The conversation is recorded
-with `POST /turns` and everything runs as in use: extraction, arbitration, corrections, endings.
-Before the next message is sent, what was said is learned.
+Each line of a file is one person (`bench/data/people/README.md`): a conversation in order, the
+facts that a good friend would know at its end (`known`), and statements that must not be known
+(`never`): jokes, roles, quotations, facts about other people, and statements that must not be kept
+or that were corrected later. The conversation is recorded with `POST /turns`, and the product learns from
+each turn before the next one is sent: extraction, arbitration, corrections, endings.
 
-Something is known if one active memory contains a keyword of each of its groups; `reviewed` counts
-what waits for review instead. `harmful` are entries of `never` that an active memory contains.
+An entry is known if an active memory contains a keyword of each of the entry's groups; `reviewed`
+counts other entries that a memory waiting for review contains. `harmful` are entries of `never`
+that an active memory contains.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def _spelled(number: int, length: int) -> str:
 
 
 class Store:
-    """Direct access to the data of a running product. It survives restarts of the databases."""
+    """Direct access to the data of a running product. Reconnects after PostgreSQL restarts."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder

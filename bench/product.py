@@ -135,7 +135,7 @@ def _wait(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.2)
         finally:
             connection.close()
-    raise SystemExit(f"It did not start:\n{log.read_text(errors='replace')[-3000:]}")
+    raise SystemExit(f"The product did not start:\n{log.read_text(errors='replace')[-3000:]}")
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -1,7 +1,7 @@
 """The questions for training and evaluating message ranking, with the features of every message.
 
-They come from our dialogues (`bench/data/retrieval`, with the turns of the other dialogues as
-distractors) and from MemoryBank's marked questions. LoCoMo is never used.
+The questions come from our dialogues (`bench/data/retrieval`, with the turns of the other dialogues
+as distractors) and from MemoryBank's marked questions. LoCoMo is never used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The examples for the reader's head of secrets: each token of texts with secrets."""
+"""Training examples for the reader's head that finds secrets: one for each token of a text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ PLAN = Plan(units=64, networks=3, passes=8, yes=3.0)
 
 
 def tokens(rows: Iterable[Row], encoder: Encoder) -> Examples:
-    """Read the rows. A token of a longer text weighs less: by the root of the text's length."""
+    """Return the examples of the rows.
+
+    The weight of a token is inversely proportional to the square root of its window's length.
+    """
     found = [each for row in rows for each in _of_row(row, encoder)]
     weights = np.concatenate([np.full(len(y), len(y) ** -0.5) for _, y in found])
     return Examples(

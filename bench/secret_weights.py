@@ -2,17 +2,18 @@
 
     .venv/bin/python bench/secret_weights.py [--write] [--folder FOLDER]
 
-Fits the reader's head of secrets (`bench/secret_head.py`) and both steps of
-`memories/screening/secret_judge.py` to the rows of `bench/data/secrets`, and with `--write` stores
-the weights beside these modules; with `--folder` it reads the encoder of that folder, and stores
-the head there and the judge beside the folder.
+Fits the reader's head that finds secrets (`bench/secret_head.py`) and both steps of
+`memories/screening/secret_judge.py` to the rows of `bench/data/secrets`. `--write` stores the
+weights where the product reads them. With `--folder` the encoder of that folder is used; the head
+is stored there, and the judge beside the folder.
 
 The head and the second step learn only from the sets in `UNSEEN`, with which the reader's encoder
 was not trained. The second step gets results of the head and of the first step that were fitted
-without the row's file. The first step learns from all rows; where the encoder was trained with a
-row, the reader's spans tell nothing, and the spans with digits, quotes or capitals are used
-instead. The output shows what the second step reaches on the files of `UNSEEN`: the share of secret
-spans found, and of others judged to be secret, for several limits.
+without the row's file. The first step learns from all rows. In rows with which the encoder was
+trained, spans that a rule finds and spans with digits, quotes or capitals are used instead of the
+reader's spans, since the encoder knows these rows. For several limits, the output shows the results of the
+second step on the files of `UNSEEN`: the shares of the secret spans and of the other spans that are
+judged to be secret.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many slips that a message repairs itself are understood, and how much else is changed?
+"""How many slips that a message itself corrects are understood, and how many texts are garbled?
 
     python bench/self_repairs.py [--show]
 

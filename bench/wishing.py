@@ -1,4 +1,4 @@
-"""Acts of people that trigger an operation of a given kind, so that processes can die in it."""
+"""Acts of people that trigger operations of a given kind, for killing processes in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bench.chaotic import Person
 
 
 def last_act(kind: str) -> Callable[[Person], object] | None:
-    """Return an act that triggers the kind, or None if only `work` in `bench/dying.py` does."""
+    """Return an act that triggers operations of a kind, or None if only `bench/work.py` does."""
     return _ACTS.get(kind)
 
 
@@ -71,18 +71,18 @@ _ACTS: Mapping[str, Callable[[Person], object]] = {
     "clear_conversation": _clear,
     "consolidate": _tell_alike,
     "deliver_webhook": _forget_memory,
-    "export_conversation": lambda one: one.export(one.turn()),
-    "export_user": lambda one: one.export(),
+    "export_conversation": lambda person: person.export(person.turn()),
+    "export_user": lambda person: person.export(),
     "extract_conversation": _talk,
-    "extract_turn": lambda one: one.turn(),
+    "extract_turn": lambda person: person.turn(),
     "forget_conversation": _forget_conversation,
     "forget_layer": _talk,
     "forget_memory": _forget_memory,
     "forget_message": _forget_message,
     "forget_project": _forget_project,
     "forget_user": _forget_user,
-    "import": lambda one: one.bring_in(),
-    "index_episode": lambda one: one.turn(),
+    "import": lambda person: person.bring_in(),
+    "index_episode": lambda person: person.turn(),
     "index_memory": _write,
     "reindex": _tell_alike,
     "summarize": _talk,
