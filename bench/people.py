@@ -5,8 +5,8 @@
 Each line of a file is one person (`bench/data/people/README.md`): a conversation in order, the
 facts that a good friend would know at its end (`known`), and statements that must not be known
 (`never`): jokes, roles, quotations, facts about other people, and statements that must not be kept
-or that were corrected later. The conversation is recorded with `POST /turns`, and the product learns from
-each turn before the next one is sent: extraction, arbitration, corrections, endings.
+or that were corrected later. The conversation is recorded with `POST /turns`, and the product
+learns from each turn before the next one is sent: extraction, arbitration, corrections, endings.
 
 An entry is known if an active memory contains a keyword of each of the entry's groups; `reviewed`
 counts other entries that a memory waiting for review contains. `harmful` are entries of `never`

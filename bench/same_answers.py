@@ -6,8 +6,8 @@
 A generated store has three people, both languages, conversations with speakers, long memories, and
 one person with more memories than the limit for exhaustive comparison. It is asked 200 questions
 over the API: 150 searches and 50 contexts. The ids, the dates and the time of scoring are fixed, so
-two runs differ only if the code differs. Scores are written unrounded. With `--compare` the exit status
-is 1 if an id differs, or a score differs by more than 1e-6.
+two runs differ only if the code differs. Scores are written unrounded. With `--compare` the exit
+status is 1 if an id differs, or a score differs by more than 1e-6.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ The head and the second step learn only from the sets in `UNSEEN`, with which th
 was not trained. The second step gets results of the head and of the first step that were fitted
 without the row's file. The first step learns from all rows. In rows with which the encoder was
 trained, spans that a rule finds and spans with digits, quotes or capitals are used instead of the
-reader's spans, since the encoder knows these rows. For several limits, the output shows the results of the
-second step on the files of `UNSEEN`: the shares of the secret spans and of the other spans that are
-judged to be secret.
+reader's spans, since the encoder knows these rows. For several limits, the output shows the results
+of the second step on the files of `UNSEEN`: the shares of the secret spans and of the other spans
+that are judged to be secret.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Training of the reader: labelled messages and pairs in, one ONNX file out.
+"""Trains the reader with labelled messages and pairs, and exports it as ONNX files.
 
 `python -m training` runs in its own environment (`training/requirements.txt`) and is not part of
-the product. The product doesn't import it; it imports only `memories.reader` from the product.
+the product. The product doesn't import this package, which imports only `memories.reader` from it.
 """

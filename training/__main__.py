@@ -1,11 +1,12 @@
-"""Make the reader that is shipped, step by step: see `training/README.md`.
+"""Train the reader that the product ships, step by step (`training/README.md`).
 
     python -m training [--folder .training] [--teachers 5] [--epochs 9] [--share 1]
 
-Each step is a command of its own. A step is done if its record in the folder (`NAME.json`) says so
-and names the same command, and all its inputs are older than its beginning. So a run that was
-stopped continues where it was, inside a step from its last checkpoint, and a change of rows or
-options repeats only the steps that it concerns. Changes of code repeat nothing: delete the record.
+Each step is a command of its own, with a record in the folder (`NAME.json`). A step is skipped if
+its record says that the same command has finished, and if no input has changed since the step
+began. A stopped run therefore continues at the same step, from the last checkpoint of that step. If
+rows or options change, only the steps that use them are repeated. If the code of a step changes,
+delete its record.
 """
 
 import argparse
@@ -26,12 +27,12 @@ from training.labels import BENCH, DATA
 PRODUCT = Path(".venv/bin/python")  # steps that need the product's packages and no PyTorch
 OWN = Path(sys.executable)
 Command = tuple[str | Path, ...]
-_FROM_SHIPPED = ".4"  # of the learning rates
+_FROM_SHIPPED = ".4"  # share of the learning rates, for weights that are already trained
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How many teachers there are, how long all learn, and which mean is exported."""
+    """The number of teachers, the epochs, the students, and the weighted mean that is exported."""
 
     teachers: int
     epochs: int
@@ -40,7 +41,8 @@ class Scale:
 
 
 ON_CARD = Scale(5, 9, (("a", 10), ("b", 9)), ("a=.5", "b=.25", "shipped=.25"))
-# One teacher costs half an hour an epoch on two cores, and the second student brings least.
+# On two cores, an epoch of one teacher takes half an hour. The second student improves the reader
+# least, so it is left out.
 ON_CPU = Scale(2, 4, (("a", 3),), ("a=.5", "shipped=.5"))
 
 
@@ -100,7 +102,7 @@ def steps(folder: Path, scale: Scale, share: float) -> list[Step]:
         if name == "a":
             command, inputs = (*command, "--from-shipped", _FROM_SHIPPED), [*inputs, *shipped]
         found.append(Step(name, command, inputs, [folder / name]))
-    parts = [one if one.startswith("shipped") else f"{folder}/{one}" for one in scale.mean]
+    parts = [part if part.startswith("shipped") else f"{folder}/{part}" for part in scale.mean]
     command = (OWN, "-m", "training.export", reader, *parts)
     students = [folder / name for name, _ in scale.students]
     found.append(Step("export", command, [*students, *shipped], encoder))
@@ -108,7 +110,7 @@ def steps(folder: Path, scale: Scale, share: float) -> list[Step]:
 
 
 def heads(reader: Path, encoder: list[Path], share: float) -> list[Step]:
-    """Return the steps after the export; secrets are last, because their judge reads all heads."""
+    """Return the steps after the export. The secret judge uses all other heads, so it is last."""
     into: Command = ("--folder", reader, "--share", str(share))
     first = [reader / name for name in ("pairs.onnx", "message_head.npz")]
     second, third = reader / "relation_head.npz", reader / "meant_head.npz"
@@ -149,9 +151,9 @@ def heads(reader: Path, encoder: list[Path], share: float) -> list[Step]:
 
 
 def run(step: Step, folder: Path, lock: int) -> None:
-    """Run a step unless it is done; what it prints is also kept in `NAME.log`.
+    """Run a step unless it is done. Its output is printed and appended to `NAME.log`.
 
-    The step holds the lock too, so that it is still locked if only this process is killed.
+    The step inherits the lock, so the folder stays locked if only this process is killed.
     """
     record, checkpoint = folder / f"{step.name}.json", folder / f"{step.name}.checkpoint"
     command = [str(part) for part in step.command]
@@ -185,7 +187,7 @@ def run(step: Step, folder: Path, lock: int) -> None:
 
 
 def _begun(record: Path, command: list[str], inputs: Sequence[Path]) -> str:
-    """Return the state of a record, or "" if it is about another command or older inputs."""
+    """Return the state of a record, or "" if the command or an input has changed since."""
     if not record.exists():
         return ""
     stored = json.loads(record.read_text() or "{}")
@@ -196,7 +198,7 @@ def _begun(record: Path, command: list[str], inputs: Sequence[Path]) -> str:
 
 
 def _has_card() -> bool:
-    torch = import_module("torch")  # the tests of this module run without it
+    torch = import_module("torch")  # the tests of this module run without PyTorch
     return bool(torch.cuda.is_available())
 
 
@@ -204,8 +206,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path(".training"))
     parser.add_argument("--teachers", type=int, help="0: the student learns from labels alone")
-    parser.add_argument("--epochs", type=int, help="of teachers and students")
-    parser.add_argument("--share", type=float, default=1.0, help="of all rows, for a trial")
+    parser.add_argument(
+        "--epochs", type=int, help="passes over the rows, for teachers and students"
+    )
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the rows to use, for a trial"
+    )
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Copies of rows as they would look typed carelessly: the labels stay, the spelling gets worse.
+"""Make copies of rows as if they were typed carelessly. The labels stay the same.
 
 Secrets are never changed.
 """
@@ -14,7 +14,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def careless_row(row: Row, chance: random.Random) -> Row:
-    """Return a copy of a row with a worse spelled message."""
+    """Return a copy of a row with a misspelt message, or the row if a span would become empty."""
     text, at = _spelled(row.text, chance, row.secrets)
     spans = tuple(Span(at[s.start], at[s.end], s.heads) for s in row.spans)
     if any(not text[s.start : s.end].strip() for s in spans):
@@ -24,7 +24,7 @@ def careless_row(row: Row, chance: random.Random) -> Row:
 
 
 def careless_pair(pair: Pair, chance: random.Random) -> Pair:
-    """Return a copy of a pair in which one or both texts are worse spelled."""
+    """Return a copy of a pair in which one or both texts are misspelt."""
     first, second = pair.first, pair.second
     which = chance.randrange(3)
     if which != 1:
@@ -37,7 +37,10 @@ def careless_pair(pair: Pair, chance: random.Random) -> Pair:
 def _spelled(
     text: str, chance: random.Random, kept: tuple[tuple[int, int], ...]
 ) -> tuple[str, list[int]]:
-    """Return the changed text, and the new place of each old place (one more than characters)."""
+    """Return the changed text, and the new offset of each old offset from 0 to `len(text)`.
+
+    Characters in the ranges `kept` are not changed.
+    """
     lower = chance.random() < 0.6
     bare = chance.random() < 0.6  # no apostrophes
     punctuation = chance.random()
@@ -70,7 +73,7 @@ def _in_number(text: str, number: int) -> bool:
 
 
 def _instead(sign: str, punctuation: float) -> str:
-    """Nothing, a space, a comma, or the same sign, for the whole text alike."""
+    """Return nothing, a space or the sign itself. `punctuation` is one random number per text."""
     if punctuation < 0.3:
         return "" if sign.isascii() else " "
     if punctuation < 0.4:

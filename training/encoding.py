@@ -11,7 +11,7 @@ from training.labels import Pair, Row
 
 @dataclass
 class Example:
-    """One sequence. `spans` are token ranges with the index of the right answer by head."""
+    """One sequence. `spans` are token ranges with the index of the right answer of each head."""
 
     input: Input
     tags: list[int] | None = None  # -100 where there is no label

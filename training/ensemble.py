@@ -1,12 +1,12 @@
 """Trains several readers (teachers) at once, or one reader (the student) that learns from them.
 
-Each teacher begins with other heads and sees the examples in another order. The student learns from
-the labels and from the mean answers of the teachers (Hinton et al., 2015, "Distilling the knowledge
-in a neural network"): one small encoder then answers nearly as well as all of them. Without
-teachers, it learns from the labels alone.
+Each teacher begins with its own random heads and sees the examples in its own order. The student
+learns from the labels and from the mean answers of the teachers (Hinton et al., 2015, "Distilling
+the knowledge in a neural network"). This one reader then answers nearly as well as all teachers
+together. Without teachers, the student learns from the labels alone.
 
-Both run on a graphics card if there is one. After each epoch they save a checkpoint, and a later
-run resumes from it: it takes the same batches as a run that wasn't stopped.
+The training runs on a graphics card if there is one. It saves a checkpoint after each epoch. A
+later run continues from the checkpoint, with the same batches as an uninterrupted run.
 
     python -m training.ensemble teachers PACK FILE [--count 5] [--epochs 9]
     python -m training.ensemble student PACK FOLDER --teachers FILE [--from-shipped .4]
@@ -34,15 +34,16 @@ from training.shipped import shipped_state
 _LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 _HARD = 0.4  # weight of the labels where the student also learns from the teachers
 _INPUTS = ("ids", "segments", "mask", "pooled")
-_WAIT = 20  # steps
+_WAIT = 20  # steps between two waits for the device
 _FROM_SHIPPED = "begin from the shipped weights, with this share of the learning rates"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Teachers, passes, tokens per reader and step, and learning rates.
+    """The size of the training, and its learning rates (`body` and `heads`).
 
-    The learning rates fall with the steps or with the seconds, whichever are further.
+    `tokens` are those of one reader in one step. The training ends after `epochs` or `seconds`. The
+    learning rates fall with the share of the steps or of the seconds, whichever is larger.
     """
 
     teachers: int = 5
@@ -77,7 +78,7 @@ class Examples:
         self.words = put(packed.words, torch.float16)
 
     def batch(self, numbers: Tensor, length: int) -> dict[str, Tensor]:
-        """Return the padded arrays of the examples `numbers`, of any shape."""
+        """Return the padded arrays of the examples `numbers`, an array of any shape."""
         at = torch.arange(length, device=self.device)
         inside = at < self.size[numbers][..., None]
         place = (self.start[numbers][..., None] + at).masked_fill(~inside, 0)
@@ -105,7 +106,7 @@ def batches(
 ) -> Iterator[tuple[Tensor, int]]:
     """Yield (members, batch) example numbers with a common padded length.
 
-    Each member meets one variant of every row once, in an order of its own.
+    Each member gets one variant of every row, in an order of its own.
     """
     chance = np.random.default_rng(seed)
     ready: dict[int, list[Any]] = {length: [] for length in _LENGTHS}
@@ -120,7 +121,8 @@ def batches(
         least = min(len(order) for order in orders)
         if not least:
             continue
-        # On a card, the last batch is filled up with examples, so that all have the same shape.
+        # On a card, the last batch is filled up with repeated examples, so that all batches have
+        # the same shape.
         whole = -(-least // each) * each if examples.device.type == "cuda" else least
         full = [np.resize(order, whole) for order in orders]
         steps += [
@@ -135,7 +137,7 @@ def batches(
 def _variants(
     examples: Examples, chance: np.random.Generator, *, early: bool, unlabelled: bool
 ) -> Any:
-    """Return one example per row: the row as it was written in half of the cases."""
+    """Return one example per row: in half of the cases the row itself, otherwise a variant."""
     allowed = np.ones(len(examples.source), bool)
     if not early:
         allowed &= ~examples.early
@@ -150,9 +152,9 @@ def _variants(
 
 
 class _Rule:
-    """AdamW with a warm-up and a cosine, and gradients clipped for each member by itself.
+    """AdamW with a warm-up and a cosine decay. Gradients are clipped separately for each member.
 
-    All weights lie in two flat tensors, (members, weights): a step then takes a few operations.
+    All weights are in two flat tensors, (members, weights), so that a step takes few operations.
     """
 
     def __init__(self, reader: Members, plan: Plan, *, steps: int) -> None:
@@ -177,7 +179,7 @@ class _Rule:
         )
 
     def progress(self) -> float:
-        """Return how much of the training is done, by steps or by time, from 0 to 1."""
+        """Return the finished share of the training, by steps or by time, from 0 to 1."""
         spent = (time.monotonic() - self.began) / self.plan.seconds
         return min(1.0, max(self.done / self.steps, spent))
 
@@ -203,13 +205,13 @@ class _Rule:
             grad.zero_()
 
     def save(self, path: Path, epoch: int) -> None:
-        """Write a checkpoint after so many epochs."""
+        """Write a checkpoint; `epoch` is the number of finished epochs."""
         state = {"epoch": epoch, "done": self.done, "spent": time.monotonic() - self.began}
         flat = [flat.detach() for flat in self.flat]
         save(state | {"flat": flat, "rule": self.rule.state_dict()}, path)
 
     def resume(self, path: Path) -> int:
-        """Continue from a checkpoint, if there is one; return how many epochs are done."""
+        """Continue from a checkpoint, if there is one; return the number of finished epochs."""
         if not path.exists():
             return 0
         state = torch.load(path, weights_only=True, map_location=self.flat[0].device)
@@ -221,9 +223,9 @@ class _Rule:
 
 
 def rate_share(done: float, warm_up: float) -> float:
-    """Return the share of the learning rate: it rises during the warm-up, then falls as a cosine.
+    """Return the factor of the learning rate: it rises during the warm-up, then falls as a cosine.
 
-    `done` is how much of the training is done, and `warm_up` how much of it is the warm-up.
+    `done` is the finished share of the training, and `warm_up` the share that the warm-up takes.
     """
     if done < warm_up:
         return done / warm_up
@@ -328,9 +330,11 @@ def train_student(
     checkpoint: Path,
 ) -> None:
     """Train the student on the labels and on the teachers' answers."""
-    told = teachers is not None
+    has_teachers = teachers is not None
     epochs = [
-        list(batches(examples, plan, members=1, seed=5000 + n, early=False, unlabelled=told))
+        list(
+            batches(examples, plan, members=1, seed=5000 + n, early=False, unlabelled=has_teachers)
+        )
         for n in range(plan.epochs)
     ]
     rule = _Rule(student, plan, steps=sum(map(len, epochs)))
@@ -360,7 +364,7 @@ def train_student(
 
 
 def _halves(device: torch.device) -> torch.autocast:
-    """Compute in 16 bits where that is faster: some processors only emulate it."""
+    """Return a context that computes in 16 bits, unless the processor would only emulate this."""
     is_fast = device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
     return torch.autocast(device.type, torch.bfloat16, enabled=is_fast)
 
@@ -376,7 +380,7 @@ def _run(
         for numbers, length in epochs[epoch]:
             lost.append(steps.step(numbers, length).clone())
             if len(lost) % _WAIT == 0:
-                lost[-1].item()  # waits for the device, so that the time is true
+                lost[-1].item()  # waits for the device, so that the printed time is right
             if steps.rule.progress() >= 1:
                 break
         mean, spent = torch.stack(lost).mean().item(), time.monotonic() - steps.rule.began
@@ -425,8 +429,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("step", choices=("teachers", "student"))
     parser.add_argument("pack", type=Path)
     parser.add_argument("out", type=Path, help="the teachers' file, or the student's folder")
-    parser.add_argument("--count", type=int, default=Plan.teachers, help="of the teachers")
-    parser.add_argument("--teachers", type=Path, help="their file; a student may have none")
+    parser.add_argument("--count", type=int, default=Plan.teachers, help="number of teachers")
+    parser.add_argument("--teachers", type=Path, help="the teachers' file, for a student")
     parser.add_argument("--epochs", type=int, default=Plan.epochs)
     parser.add_argument("--seconds", type=float, default=1e6)
     parser.add_argument("--from-shipped", type=float, metavar="RATE", help=_FROM_SHIPPED)

@@ -1,4 +1,4 @@
-"""Figures of readers in training on rows that are held out, computed in large batches."""
+"""Measure readers during training on held-out rows, in large batches."""
 
 from __future__ import annotations
 

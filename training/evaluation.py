@@ -1,4 +1,4 @@
-"""Check that a folder holds a complete reader, and print its figures on rows that are held out.
+"""Check that a folder contains a complete reader, and print its figures on held-out rows.
 
 .venv-train/bin/python -m training.evaluation [FOLDER]
 """
@@ -38,7 +38,9 @@ class Score:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=Path(".training/reader"))
-    parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the rows to use, for a trial"
+    )
     given = parser.parse_args()
     model = load_complete(given.folder)
     for threshold, scores in report_messages(model, held_out_messages(given.share)).items():
@@ -112,7 +114,7 @@ def _overlap(start: int, end: int, other_start: int, other_end: int) -> bool:
 
 
 def report_pairs(model: Model, pairs: list[Pair]) -> dict[str, str]:
-    """Return the share of right relations, by language."""
+    """Return the share of right relations as text, by language and by relation."""
     right: dict[str, list[bool]] = defaultdict(list)
     for pair in pairs:
         scores = model.pair_scores(encode_pair(model.tokenizer, pair).input).total

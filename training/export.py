@@ -1,10 +1,10 @@
-"""Writes a reader: an ONNX graph, weights, and a vocabulary cut to the served scripts.
+"""Writes a reader: an ONNX graph, weights, and a vocabulary of the supported scripts.
 
     .venv-train/bin/python -m training.export FOLDER STUDENT=SHARE ... [shipped=SHARE]
 
-The reader is the weighted mean of students of `training.ensemble` and of the shipped reader. All
-must descend from the same pretrained weights: then the mean is usually at least as good as each
-(Wortsman et al., 2022, "Model soups"). The shares sum to 1.
+The reader is the weighted mean of students of `training.ensemble` and of the shipped reader. If all
+of them were trained from the same pretrained weights, their mean is usually at least as good as
+each (Wortsman et al., 2022, "Model soups"). The shares must sum to 1.
 
 The weights are stored outside the graph, so that onnxruntime maps them into memory. The word
 vectors don't change with the training.
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def mix(reader: Reader, parts: Sequence[str]) -> None:
-    """Give the reader the weighted mean of the parts."""
+    """Set the weights of the reader to the weighted mean of the parts."""
     mean: dict[str, torch.Tensor] = {}
     for part in parts:
         name, _, share = part.rpartition("=")

@@ -1,7 +1,8 @@
-"""Fit a small network beside the encoder (`memories/reader/state_head.py`).
+"""Fit a small network that reads the encoder's states (`memories/reader/state_head.py`).
 
 Several networks are trained with different initial weights and joined into one, whose result is
-their mean. Adam with decoupled weight decay (Loshchilov and Hutter, 2019) and dropout, in numpy.
+their mean. The training uses Adam with decoupled weight decay (Loshchilov and Hutter, 2019) and
+dropout, in numpy.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Examples:
     """Inputs of a head, (examples, size), the answers, and the weight of each example.
 
     The answers are 0 or 1, (examples,), or the probability of each class, (examples, classes).
-    `scores`, of the same shape, are the logits of the encoder's own head, to which the result is
-    added: 0 if it isn't.
+    `scores`, of the same shape, are the logits of the encoder's own head, to which the result of
+    the network is added; they are 0 if the result is used alone.
     """
 
     inputs: Floats
@@ -36,7 +37,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Plan:
-    """How networks are trained: each with `units` hidden units, in `passes` over the examples.
+    """The training: `networks` with `units` hidden units each, in `passes` over the examples.
 
     A step uses `batch` examples. `yes` is the weight of an example with the answer 1; others weigh
     1. `drop` is the share of the inputs and of the hidden units that a step leaves out.
@@ -62,7 +63,7 @@ def joined(parts: Sequence[Examples]) -> Examples:
 
 
 def fitted(examples: Examples, plan: Plan) -> StateHead:
-    """Return a head that is fitted to the examples. The result is the same each time."""
+    """Return a head that is fitted to the examples. The result is deterministic."""
     mean, spread = examples.inputs.mean(0), examples.inputs.std(0) + 1e-3
     scaled = (examples.inputs - mean) / spread
     nets = [_trained(scaled, examples, plan, seed) for seed in range(plan.networks)]
@@ -83,7 +84,7 @@ def _trained(scaled: Floats, examples: Examples, plan: Plan, seed: int) -> list[
     first = chance.uniform(-1, 1, (size, plan.units)) / size**0.5
     second = chance.uniform(-1, 1, (plan.units, outputs)) / plan.units**0.5
     drawn = (first, np.zeros(plan.units), second, np.zeros(outputs))
-    weights = [one.astype(np.float32) for one in drawn]
+    weights = [array.astype(np.float32) for array in drawn]
     adam = _Adam(weights, steps=plan.passes * -(-count // plan.batch), decay=plan.decay)
     for _ in range(plan.passes):
         order = chance.permutation(count)
@@ -109,12 +110,12 @@ def _kept(chance: np.random.Generator, shape: tuple[int, ...], drop: float) -> F
 
 
 class _Adam:
-    """Changes `weights` in place."""
+    """The Adam optimiser. It changes `weights` in place."""
 
     def __init__(self, weights: list[Floats], steps: int, decay: float) -> None:
         self._weights, self._steps, self._done, self._decay = weights, steps, 0, decay
-        self._means = [np.zeros_like(one) for one in weights]
-        self._squares = [np.zeros_like(one) for one in weights]
+        self._means = [np.zeros_like(weight) for weight in weights]
+        self._squares = [np.zeros_like(weight) for weight in weights]
 
     def step(self, gradients: list[Floats]) -> None:
         rate = _RATE * (1 - self._done / self._steps)

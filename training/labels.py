@@ -12,8 +12,9 @@ from memories.reader.statements import SPAN_HEADS
 
 DATA = Path(__file__).parent / "data"
 BENCH = Path(__file__).parents[1] / "bench" / "data"
-# Files of which the encoder learns nothing. It is measured with the first two; the heads beside it
-# learn from the others, because on rows that the encoder knows, its answers are too certain.
+# Files that the encoder isn't trained on. The encoder is measured with the files of `reader`; the
+# small heads learn from the other files, because the encoder is too certain about rows that it was
+# trained on.
 _LATER_SECRETS = (
     *("eighteenth_*", "nineteenth_*", "twent*_*"),
     *("forms_*", "hard_*", "names_*", "near*_*", "pairs_*"),
@@ -32,7 +33,7 @@ HELD_OUT = (
 class Span:
     """A statement in a message, `text[start:end]`. Heads without a label are not trained on.
 
-    `memory` is the memory that it should become, if a writer gave it.
+    `memory` is the memory that the statement should become, or empty if this isn't labelled.
     """
 
     start: int
@@ -43,7 +44,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Row:
-    """A message with its context. `flags` is None if they are not labelled."""
+    """A message with its context. `flags` is None if the flags are not labelled."""
 
     voice: str
     language: str
@@ -75,12 +76,12 @@ class _Thread:
 
 
 def is_held_out(file: Path) -> bool:
-    """Return whether the encoder learns nothing of a file."""
+    """Return whether the encoder isn't trained on a file."""
     return any(file.match(pattern) for pattern in HELD_OUT)
 
 
 def files(folder: Path, names: str = "*", *, held_out: bool | None = None) -> list[Path]:
-    """Return files by a pattern without `.jsonl`: all, those held out, or the others."""
+    """Return the files that match a pattern without `.jsonl`; `held_out` selects some of them."""
     found = sorted(folder.glob(f"{names}.jsonl"))
     return [file for file in found if held_out in (None, is_held_out(file))]
 
@@ -107,7 +108,7 @@ def _message(name: str, row: dict[str, Any], before: tuple[str, ...]) -> Row:
     for span in row["spans"]:
         start = text.find(span["quote"], at)
         if start < 0:
-            raise ValueError(f"{name}: {span['quote']!r} does not stand in {text!r}")
+            raise ValueError(f"{name}: {span['quote']!r} is not in {text!r}")
         at = start + len(span["quote"])
         heads = {head: span[head] for head in SPAN_HEADS}
         spans.append(Span(start, at, heads, span.get("memory") or ""))
@@ -134,7 +135,7 @@ _WHY_SAID = {
 
 
 def read_clauses(paths: Iterable[Path]) -> list[Row]:
-    """Read single clauses with a kind or a reason for `none`: one span each, with some heads."""
+    """Read clauses labelled with a kind, or with `none` and a reason. Each is one span."""
     rows = []
     for name, row in _lines(paths):
         heads = {"keep": "no" if row["label"] == "none" else "yes"}
@@ -194,9 +195,9 @@ _OTHERS = 4  # memories that a request doesn't mean, for each request
 
 
 def read_requests(paths: Iterable[Path]) -> list[Pair]:
-    """Read requests to forget: one pair for each memory that is meant, and for some of the others.
+    """Read requests to forget: a pair for each wanted memory, and for at most `_OTHERS` others.
 
-    The others are taken in a fixed order that differs from request to request.
+    The other memories are drawn at random, but the same for each run.
     """
     found = []
     for name, row in _lines(paths):

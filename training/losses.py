@@ -1,4 +1,4 @@
-"""The losses of all readers at once: of the labels, and of the answers of the teachers."""
+"""The losses of all readers at once: against the labels, and against the teachers' answers."""
 
 import torch
 from torch import Tensor
@@ -73,10 +73,10 @@ def weighted(found: dict[str, Tensor]) -> Tensor:
 def soft_losses(
     batch: dict[str, Tensor], own: tuple[Tensor, Tensor], theirs: tuple[Tensor, Tensor]
 ) -> dict[str, Tensor]:
-    """Return how far the student's answers are from the members' mean probabilities.
+    """Return the loss of each head of the student against the teachers' mean probabilities.
 
-    `theirs` has the scores of each member, (members, batch, …); `own` those of the student, with
-    one member.
+    `theirs` has the scores of each teacher, (members, batch, …); `own` has those of the student,
+    with one member.
     """
     (tokens, texts), (their_tokens, their_texts) = own, theirs
     ours = batch["own"].bool()

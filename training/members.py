@@ -1,4 +1,4 @@
-"""Several readers as one network: each weight has one more dimension, the number of the reader."""
+"""Several readers as one network: the first dimension of each weight is the reader."""
 
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ class Members(nn.Module):
     def forward(
         self, ids: Tensor, segments: Tensor, mask: Tensor, pooled: Tensor, drop: float = 0.0
     ) -> tuple[Tensor, Tensor]:
-        """Take (members, batch, length); return token scores and text scores of each member."""
+        """Return token and text scores of each member. The inputs are (members, batch, length)."""
         e, b, length = ids.shape
         w = self.w
         x = self.words[ids].float() + w["places"][:, None, :length]  # type: ignore[index]
@@ -91,7 +91,7 @@ def state_of(reader: Members, member: int = 0) -> dict[str, Tensor]:
 
 
 def begin_from(reader: Members, state: dict[str, Tensor]) -> None:
-    """Give every member the weights of a `training.model.Reader`."""
+    """Copy the weights of a `training.model.Reader` to every member."""
     with torch.no_grad():
         for name, value in reader.w.items():
             value.copy_(state[_name_in_reader(name)])
@@ -108,7 +108,7 @@ def _name_in_reader(name: str) -> str:
 
 
 def save(state: Any, path: Path) -> None:
-    """Write a file that is either complete or not there."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
     torch.save(state, new)
@@ -116,7 +116,7 @@ def save(state: Any, path: Path) -> None:
 
 
 def save_in_parts(state: dict[str, Tensor], folder: Path, *, parts: int = 4) -> None:
-    """Write the weights in halves as `student-1.pt` …, each small enough to be copied back."""
+    """Write the weights in 16 bits to the files `student-1.pt` and so on, to keep each small."""
     folder.mkdir(parents=True, exist_ok=True)
     names = sorted(state, key=lambda name: -state[name].numel())
     for part in range(parts):

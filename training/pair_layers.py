@@ -1,14 +1,16 @@
-"""Train the two layers that find which earlier statement a message puts right, and export them.
+"""Train the two layers that find which earlier statement a message corrects, and export them.
 
     .venv-train/bin/python -m training.pair_layers [--epochs 8] [--hold-out 0] [--folder FOLDER]
 
-The encoder of the folder stays as it is. Its states after the ninth layer are computed once for
-each pair; two copies of its last layers are then trained on them, with a head for the relation and
-one that marks the wrong words of the statement and the right words of the message. Then a small
-network is fitted that says from a message alone whether it puts anything right. Rows: `data/links`
-(conversations; of long ones, three in ten of the unrelated pairs), the pairs of `data/pairs` about
-corrections, and every eighth of the other pairs. With `--hold-out N`, one voice in five is held
-out, and figures about it are printed. Eight epochs take a quarter of an hour on two cores.
+The encoder of the folder isn't changed. Its states after the ninth layer are computed once for each
+pair. Copies of two of its last layers are trained on these states, with a head for the relation,
+and a head that marks the wrong words of the statement and the right words of the message. Then a
+small network is fitted that predicts from a message alone whether it corrects anything.
+
+The rows are the conversations of `data/links` (with three in ten of the unrelated pairs of long
+conversations), the pairs of `data/pairs` about corrections, and every eighth of the other pairs.
+With `--hold-out N`, one voice in five is held out, and figures about these voices are printed.
+Eight epochs take a quarter of an hour on two cores.
 """
 
 import argparse
@@ -45,10 +47,10 @@ from training.model import Layer, Reader
 
 COPIED = (9, 11)  # the encoder's layers, from 0, from which the two layers start
 CORRECTIONS = ("en_pairs14", "zh_pairs14")
-CHANGES = ("newer", "contradicts", "ended")  # relations of a message that puts something right
+CHANGES = ("newer", "contradicts", "ended")  # relations of a message that corrects something
 CONFLICTS = [PAIRS.index(name) for name in CHANGES]
 _WORD = re.compile(r"[A-Za-zÀ-ÿ']+|\d+|[^\s]")
-_TOKENS = 1500  # of a step
+_TOKENS = 1500  # per step
 _LONG, _DRAWN = 11, 0.3  # messages of a long conversation; share of its unrelated pairs
 _FOLDS = 5
 _UNITS, _GATE_EPOCHS = 32, 4  # of the network that reads a message alone
@@ -58,7 +60,8 @@ _UNITS, _GATE_EPOCHS = 32, 4  # of the network that reads a message alone
 class Example:
     """One pair with its states (length, HIDDEN), in 16 bits.
 
-    `edits` is 1 for the tokens that are wrong or right, 0 for the others; -1 if it is unknown.
+    `edits` is 1 for the wrong tokens of the statement and the right tokens of the message, 0 for
+    other tokens, and -1 for all tokens if this isn't labelled.
     """
 
     group: str
@@ -95,7 +98,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--hold-out", type=int, help="the number of the fifth that is held out")
     parser.add_argument("--folder", type=Path, default=Path(".training/reader"))
-    parser.add_argument("--share", type=float, default=1.0, help="of the rows, for a trial")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the rows to use, for a trial"
+    )
     wanted = parser.parse_args()
     torch.manual_seed(1)
     encoder = Encoder(wanted.folder)
@@ -150,10 +155,10 @@ def conversations() -> Iterator[dict[str, Any]]:
 def edited(
     statement: str, link: dict[str, Any], said: str
 ) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return the span of the wrong words in a statement and of the right ones in a message.
+    """Return the span of the wrong words in a statement and of the right words in a message.
 
-    They are found by comparing the statement with what it should be; None if that isn't one
-    replacement by words of the message.
+    They are found by comparing the statement with its corrected form, `link["now"]`. Return None
+    unless the difference is a single replacement by words of the message.
     """
     if link["relation"] not in ("contradicts", "newer"):
         return None
@@ -261,7 +266,7 @@ def fit(
 
 
 def report(layers: PairLayersModel, held: list[Example]) -> str:
-    """Return figures about examples that were held out."""
+    """Return figures about held-out examples, as text."""
     right = conflicts = said = found = edits = exact = 0
     with torch.no_grad():
         for group, states, mask in _batches(held, 0):
@@ -284,9 +289,10 @@ def report(layers: PairLayersModel, held: list[Example]) -> str:
 
 
 def fit_gate(encoder: Encoder, share: float, *, held_out: int | None) -> tuple[StateHead, str]:
-    """Fit the network that says from a message whether it puts anything right.
+    """Fit the network that predicts from a message alone whether it corrects anything.
 
-    It reads the mean state of the ninth layer and that of the last. Return it with its figures.
+    The inputs are the mean states of the ninth and of the last layer. Return the network, and its
+    figures as text.
     """
     features, answers, held = [], [], []
     for talk in conversations():

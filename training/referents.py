@@ -2,10 +2,10 @@
 
     .venv/bin/python -m training.referents [--folder .training/reader] [--report]
 
-The labelled memories have the person in brackets: "she [my nan] is 84". Where these words stand
-before the pronoun, or in one of the messages before, their tokens are the answer. `--report` prints
-for each language how often the most probable words are right, with networks that haven't seen the
-voice. Otherwise one head is fitted to all rows and written to `referent_head.npz`. It takes three
+The labelled memories name the person in brackets: "she [my nan] is 84". If these words occur before
+the pronoun or in an earlier message, their tokens are the right answer. `--report` prints for each
+language how often the most probable words are right, with networks that haven't seen the voice.
+Otherwise one head is fitted to all rows and written to `referent_head.npz`, which takes three
 minutes on one core.
 """
 
@@ -28,7 +28,7 @@ from training.labels import DATA, Row, Span, files, is_drawn, read_messages
 
 _FOLDS = 5
 _RANK, _PASSES, _BATCH, _RATE, _DECAY, _DROP = 48, 12, 16, 2e-3, 0.3, 0.4
-_NETWORKS = 3  # whose scores are averaged, by joining their forms
+_NETWORKS = 3  # joined into one network, which averages their scores
 _VERB = re.compile(r"(?i)\s*(?:['’]s|\b(?:is|was|are|were|has|had|am|be)|在|是|有|[:：])$")
 _OWNER = re.compile(r"(?i)^(?:my|our|the|me|ma|mi|mein\w*|mon|ma|我们?的?|我)\s*")
 Floats = NDArray[np.float32]
@@ -36,7 +36,7 @@ Floats = NDArray[np.float32]
 
 @dataclass
 class Example:
-    """A pronoun with its candidates; `right` holds the numbers of those that it means, or none."""
+    """A pronoun with its candidates. `right` lists the indexes of those it means, if any."""
 
     voice: str
     language: str
@@ -48,7 +48,9 @@ def main() -> None:
     """Print figures about unseen voices, or write the network."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, default=Path(".training/reader"))
-    parser.add_argument("--share", type=float, default=1.0, help="of the messages, for a trial")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the messages to use, for a trial"
+    )
     parser.add_argument("--report", action="store_true")
     wanted = parser.parse_args()
     rows = [
@@ -69,7 +71,10 @@ def _examples(rows: Sequence[Row], encoder: Encoder) -> Iterator[Example]:
 
 
 def _pronoun(row: Row, span: Span) -> tuple[int, int] | None:
-    """Return the place in the message of the pronoun of a statement about somebody."""
+    """Return the range of the first pronoun of a statement, as offsets in the message.
+
+    Return None if there is no third-person pronoun for people, or no labelled memory.
+    """
     start, end, gender = pronoun_in(row.text[span.start : span.end], row.language)
     if not span.memory or gender in ("", "p"):
         return None
@@ -93,9 +98,9 @@ def _example(row: Row, span: Span, start: int, end: int, *, encoder: Encoder) ->
 
 
 def _places(who: str, texts: Sequence[str], spans: Sequence[tuple[int, int, int]]) -> list[int]:
-    """Return the candidates that belong to the words for the person, wherever these stand.
+    """Return the indexes of the candidates that overlap the words `who` for a person in the texts.
 
-    If the words don't stand anywhere, they are looked for without "my", then word by word.
+    If the words don't occur, they are searched for without "my", then word by word.
     """
     while (shorter := _VERB.sub("", who).strip()) != who:
         who = shorter
@@ -118,7 +123,7 @@ def _places(who: str, texts: Sequence[str], spans: Sequence[tuple[int, int, int]
 
 
 def fitted(examples: Sequence[Example]) -> ReferentHead:
-    """Return a head that is fitted to the examples. The result is the same each time."""
+    """Return a head that is fitted to the examples. The result is deterministic."""
     states = np.concatenate([one.candidates.states for one in examples])
     mean, spread = states.mean(0), states.std(0) + 1e-3
     heads = [_trained(examples, mean, spread, seed) for seed in range(_NETWORKS)]
@@ -137,7 +142,7 @@ def fitted(examples: Sequence[Example]) -> ReferentHead:
 
 
 def _unscaled(weights: Floats, mean: Floats, spread: Floats) -> Floats:
-    """Return weights for states as they are, instead of (states - `mean`) / `spread`."""
+    """Convert weights for the scaled states (states - mean) / spread to weights for the states."""
     raw = (weights[:-1].T / spread).T
     return np.concatenate([raw, [weights[-1] - mean @ raw]]).astype(np.float32)
 
@@ -184,7 +189,7 @@ def _add_slopes(
     spread: Floats,
     chance: np.random.Generator,
 ) -> None:
-    """Add the gradient of the negative log of the probability of the right candidates together."""
+    """Add the gradient of the negative log of the right candidates' summed probability."""
     given = example.candidates
     pronoun = _input((given.pronoun[None] - mean) / spread, chance)[0]
     states = _input((given.states - mean) / spread, chance)

@@ -1,16 +1,16 @@
-"""Fit the small network that helps the encoder to say how two statements relate.
+"""Fit the small network that helps the encoder to find the relation of two statements.
 
     .venv-train/bin/python -m training.relation_head [--folder .training/reader]
 
-The encoder knows by heart the pairs that it was trained on, so it can't learn from them where it
-errs. This network reads the encoder's states. It learns from the pairs that were held out of the
-encoder's training (`labels.HELD_OUT`), and from all others as a reminder. Its scores are added to
-those of the encoder.
+The encoder has memorised the pairs that it was trained on, so they don't show where it errs. This
+network reads the encoder's states. It learns from the pairs that were held out of the encoder's
+training (`labels.HELD_OUT`), and also from all other pairs. Its scores are added to those of the
+encoder.
 
-Two networks are fitted: one without a fifth of the topics that were held out, for figures about
-these and about the blind sets in `bench/data/reader`, and one with all pairs of `data/pairs`,
-written to `relation_head.npz`. Blind sets are never trained on. It takes ten minutes on one core,
-nearly all of it for the states of 16,000 pairs.
+Two networks are fitted. The first leaves out a fifth of the held-out topics; figures about this
+fifth and about the blind sets in `bench/data/reader` are printed. The second learns from all pairs
+of `data/pairs` and is written to `relation_head.npz`. Blind sets are never trained on. The run
+takes ten minutes on one core, nearly all of it for the states of 16,000 pairs.
 """
 
 import argparse
@@ -35,7 +35,9 @@ _SMOOTHING = 0.05
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path(".training/reader"))
-    parser.add_argument("--share", type=float, default=1.0, help="of the pairs, for a trial")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the pairs to use, for a trial"
+    )
     given = parser.parse_args()
     encoder = Encoder(given.folder)
     known, unseen = (
@@ -68,12 +70,12 @@ def main() -> None:
 
 
 def scores(head: StateHead, read: Examples) -> Floats:
-    """Return what the head adds; the inputs of the examples hold the mean already."""
+    """Return the scores that the head adds; the inputs already contain the mean state."""
     return head.scores(read.inputs, np.zeros(0, np.float32))
 
 
 def examples(encoder: Encoder, pairs: Sequence[Pair]) -> Examples:
-    """Read pairs that have a relation."""
+    """Return the training examples of pairs, all of which have a relation."""
     read = [
         encoder.pair_states(inputs.build_pair_input(encoder.tokenizer, pair.first, pair.second))
         for pair in pairs

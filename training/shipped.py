@@ -57,7 +57,7 @@ def copy_shipped(reader: Reader, folder: Path = DATA) -> None:
 
 
 def shipped_state(weights: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Return the shipped weights; `weights` are those of the base, without word vectors."""
+    """Return the shipped weights. `weights` are those of the base model, without word vectors."""
     base = Base(weights | {"emb.word": np.zeros((1, HIDDEN), np.float32)}, [], np.zeros(0), {})
     reader = Reader(base)
     copy_shipped(reader)
