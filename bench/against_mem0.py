@@ -66,7 +66,7 @@ Ask = Callable[[str, dict[str, Any] | None], Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of each call, calls per second by number of clients, and the share found."""
+    """Seconds of each call, calls per second by number of clients, and the share of hits."""
 
     search: Sequence[float]
     searches: Mapping[int, float]
@@ -178,7 +178,7 @@ def ours(product: Product) -> Side:
 
 
 def stored(product: Product) -> Side:
-    """Return our side, adding memories through the endpoint for mem0's `add(infer=False)`."""
+    """Return `ours(product)`, but add memories with the endpoint for mem0's `add(infer=False)`."""
 
     def add(user: str, text: str) -> Request:
         messages = [{"role": "user", "content": text}]

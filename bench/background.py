@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Clock:
-    """Processor and wall seconds by name. Nested sections count in both names."""
+    """Processor and wall seconds by name. A nested section counts for the outer name too."""
 
     processor: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     wall: dict[str, float] = field(default_factory=lambda: defaultdict(float))

@@ -173,7 +173,7 @@ def _best_split(
     weight: Floats,
     options: Options,
 ) -> tuple[float, int, int]:
-    """Return the best gain of splitting all nodes of a level by this column, and the edge."""
+    """Return the best gain of splitting a level by this column, the column, and the edge."""
     keys = leaf * options.bins + rows.bins[:, column]
 
     def below(values: Floats | None) -> Floats:

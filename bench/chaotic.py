@@ -116,7 +116,7 @@ class Person:
             self.book.of_project.add(word)
 
     def edit(self) -> None:
-        """Change a memory. Its earlier text must survive as a version."""
+        """Change a memory. Its earlier text must be kept as a version."""
         if not self.book.memories:
             return
         memory, word = random.choice(list(self.book.memories.values())), next(self.words)

@@ -173,7 +173,8 @@ def outcome(labelled: LabelledTurn, *, extractor: Extractor, language: str) -> T
 def fit(found: Sequence[Candidate], labels: Sequence[Label]) -> Iterator[tuple[Candidate, Label]]:
     """Yield a maximum matching of memories and labels; required labels are matched first.
 
-    Augmenting paths (Kuhn): a label may take a memory whose label can use another memory.
+    Kuhn's algorithm (augmenting paths) is used: a label may take a memory from another label that
+    can be matched with another memory instead.
     """
     holder: dict[int, int] = {}  # memory -> label
 

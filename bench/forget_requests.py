@@ -149,7 +149,7 @@ def _filled(product: Product, rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def _run(product: Product, code: str, given: dict[str, Any]) -> dict[str, list[str]]:
-    """Run code in the product's shell with a file of JSON, and return the ids that it prints."""
+    """Run code that reads `given` from a file in the product's shell. Return the printed ids."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(given, file)
         file.flush()

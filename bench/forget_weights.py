@@ -151,7 +151,7 @@ def _signals(one: RequestRow, head: StateHead) -> Sequence[Signals]:
 
 
 def average_precision(scores: NDArray[np.float32], answers: NDArray[np.float32]) -> float:
-    """Return the mean precision at each wanted example, from 0 to 1, best score first."""
+    """Return the average precision of the ranking by score, from 0 to 1."""
     right = answers[np.argsort(-scores)]
     return float((np.cumsum(right) / np.arange(1, len(right) + 1) * right).sum() / right.sum())
 

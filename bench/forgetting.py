@@ -161,7 +161,7 @@ def _live(person: Person, seconds: float, leave: bool) -> None:
 
 
 def _end(chaos: Chaos) -> list[str]:
-    """Wait until every operation has ended, and return those that did not.
+    """Wait until every operation has ended; return the operations that don't end.
 
     Delays are skipped. Failed operations are retried through the API, as their owner would do.
     """

@@ -177,7 +177,7 @@ class Chaos:
                 quiet = 0 if outcome["died"] or acting else quiet + 1
 
     def _worker_killed(self, crowd: list[Person]) -> None:
-        """Kill the worker; another one works while it restarts."""
+        """Kill the worker, and run operations in a child process while the worker restarts."""
         self._signal("worker", signal.SIGKILL)
         self.mortal.order("plain")
 

@@ -58,7 +58,7 @@ def read_only_first_pairs(most: int) -> None:
 
 
 class LanguageSteps:
-    """The steps by name. Earlier texts serve as context and as known memories."""
+    """The text processing steps by name. Earlier texts serve as context and known memories."""
 
     def __init__(self) -> None:
         self._extractor = language_steps.bundled_extractor()

@@ -241,7 +241,7 @@ def throughput(
 def fairness(
     found: Fleet, wanted: argparse.Namespace, *, seconds: float, flood: bool
 ) -> tuple[Tally, Tally]:
-    """Return the tallies of the light users and of the heavy user."""
+    """Return the tallies of the light users and of the heavy user, who calls only with `flood`."""
     users = [f"{OTHER}-{n}" for n in range(1, 1 + LIGHT)]
     until = time.perf_counter() + seconds
     calm, heavy = [Tally() for _ in range(4)], [Tally() for _ in range(wanted.clients)]

@@ -58,7 +58,7 @@ _START_SECONDS = 600
 
 @dataclass
 class Account:
-    """The calls of the model, and the number of failed ones by step."""
+    """The calls of the model, and the number of failed calls by step."""
 
     uses: list[ModelUse] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)

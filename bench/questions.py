@@ -113,7 +113,7 @@ def _residue(person: Person, places: Places) -> list[str]:
 def _found_by_a_scan(chaos: Chaos) -> list[str]:
     """Return the residue that scans of forgets reported since the last run.
 
-    It counts as a failure even if a second attempt of the forget succeeded.
+    Such residue counts as a failure even if a second attempt of the forget succeeded.
     """
     rows = chaos.store.rows(
         "SELECT a.id, o.kind || ': ' || a.error FROM ops_attempt a JOIN ops_operation o"

@@ -62,7 +62,7 @@ class AnswerCounts:
 
 @dataclass
 class Racer:
-    """One client. Every act makes one call."""
+    """One client. Each act makes one call, or two to edit a file."""
 
     port: int
     key: str

@@ -142,7 +142,7 @@ while not Operation.objects.filter(pk=wanted.pk, status="succeeded").exists():
 
 
 def make_people(product: Product, count: int) -> None:
-    """Create the users. The memories of the first two, written by the API, serve as templates."""
+    """Create the users. `USUAL` and `BIG` get a memory through the API, as a template."""
     for name in (USUAL, BIG):
         product.post("/memory/long_term", {"user_id": name, "content": "Likes maps in Leeds"})
     code = f"""
@@ -217,7 +217,7 @@ class Filler:
         )
 
     def _columns(self, user: str) -> dict[str, sql.Composable]:
-        """Return the columns: copied from the template, except for owner, id and text."""
+        """Return the SQL of each column: the template's value, except for owner, id and text."""
         names = self._owner.execute(
             "SELECT column_name::text FROM information_schema.columns"
             " WHERE table_name = 'memories_memory' AND column_name <> 'id'"
@@ -288,7 +288,7 @@ class Filler:
 
 
 def in_turn(whom: Mapping[str, tuple[Product, str]], count: int) -> dict[str, list[float]]:
-    """Return the seconds of each call, after ten warm-up calls."""
+    """Call for all users in turn; return the seconds by name, without ten warm-up calls."""
     rng = random.Random(11)
     times: dict[str, list[float]] = {name: [] for name in whom}
     for product, _ in whom.values():

@@ -160,7 +160,7 @@ def _example(row: Row, one: Candidate) -> Example:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The features of all examples, end to end; example n starts at `starts[n]`."""
+    """The features of all examples, concatenated; those of example n begin at `starts[n]`."""
 
     features: NDArray[np.int64]
     starts: NDArray[np.int64]

@@ -240,7 +240,7 @@ def _odds(now: Parameters, rows: Table) -> Floats:
 
 
 def _threshold(rows: Table, odds: Floats) -> float:
-    """Return the lowest threshold for a share of at most `OUT_OF_PLACE` out of place."""
+    """Return the lowest threshold with a share of at most `OUT_OF_PLACE` out of place."""
     fitting = [
         least
         for least in np.quantile(odds, np.linspace(0.2, 1, 400)).tolist()

@@ -132,7 +132,7 @@ def _embed(texts: Sequence[str]) -> Floats:
 
 
 def _map(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Return two thin matrices. A question's vector times both is the correction to add to it."""
+    """Return two thin matrices. A question's vector times both is the correction of the vector."""
     told = [(case.question, case.memories[row]) for case in cases for row in _rows(case)]
     asked, answers = (np.array(side) for side in zip(*told, *extra, strict=True))
     inner = asked.T @ asked + RIDGE * np.eye(asked.shape[1])

@@ -103,7 +103,7 @@ def _read(files: Sequence[Sequence[tuple[str, str, bool]]]) -> Texts:
 
 
 def _fitted(texts: Texts) -> Floats:
-    """Return the weights, the last of which is the constant."""
+    """Return the fitted weights. The last is the constant term."""
     given = np.hstack([texts.features, np.ones((len(texts.file), 1))])
     penalty = np.full(given.shape[1], PENALTY / VECTOR)
     penalty[:3], penalty[-1] = PENALTY, 1e-6

@@ -61,7 +61,7 @@ def main() -> None:
 def throughput(
     products: Mapping[str, Product], calls: int, *, clients: int, rounds: int
 ) -> dict[str, Any]:
-    """Return turns per second (the median of all rounds), and several clients against one."""
+    """Return turns per second (the median of all rounds), and the ratios between them."""
     found: dict[str, list[float]] = {}
     for number in range(rounds + 1):
         for name, product in products.items():

@@ -13,7 +13,7 @@ from typing import Any
 
 
 def request(people: list[str], *, aim: str) -> None:
-    """Request the operations of kind `aim`, or of all kinds if it is empty."""
+    """Request the operations of kind `aim`, or of all kinds if `aim` is empty."""
     from ops.access import as_system, as_user
     from ops.models import User
 
@@ -62,7 +62,7 @@ def _build_index(people: list[Any]) -> None:
 
 
 def _consolidate(user: Any) -> None:
-    """Date the memories back by a month and request a consolidation."""
+    """Make the memories a month older, and request a consolidation."""
     from django.utils import timezone
 
     from memories.models import Memory

