@@ -82,8 +82,8 @@ def name_by_time(begun_at: datetime) -> str:
     at = timezone.localtime(begun_at)
     is_this_year = at.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
-    said = {"day": date_format(at, near if is_this_year else far), "time": f"{at:%H:%M}"}
-    return gettext("Conversation of %(day)s, %(time)s") % said
+    values = {"day": date_format(at, near if is_this_year else far), "time": f"{at:%H:%M}"}
+    return gettext("Conversation of %(day)s, %(time)s") % values
 
 
 class Role(models.TextChoices):

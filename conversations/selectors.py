@@ -102,8 +102,8 @@ def first_message_after_summary(user: User, conversation: Conversation) -> str:
 
     The window is defined by `window_of`.
     """
-    of = [conversation.pk, user.pk]
-    values = [*of, settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS, *of]
+    keys = [conversation.pk, user.pk]
+    values = [*keys, settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS, *keys]
     found = statements.rows(_EDGE, values)
     return str(found[0][0]) if found else ""
 
@@ -137,7 +137,7 @@ def _read(
     """Return rows read by one raw SQL statement; the ORM's overhead would exceed the query time."""
     columns, table = statements.columns(model, "m"), model._meta.db_table
     found = statements.rows(f"SELECT {columns} FROM {table} m WHERE {where}", values)
-    return [statements.instance(model, one) for one in found]
+    return [statements.instance(model, row) for row in found]
 
 
 def summaries_of(user: User, conversation: Conversation) -> QuerySet[Summary]:
@@ -197,7 +197,7 @@ def turn_of(user: User, message: Message) -> Turn | None:
 
 
 # An SQL expression for the names of the speakers in a person's conversations. `u` is the person's
-# row. Endpoints use the expression as `with_person`.
+# row. Endpoints pass the expression as `with_person`, so the names are loaded with the person.
 SPEAKERS = (
     "ARRAY(SELECT DISTINCT unnest(c.speakers) FROM conversations_conversation c"
     " WHERE c.user_id = u.id AND c.hidden_at IS NULL AND c.speakers <> '{}')"
@@ -207,4 +207,4 @@ SPEAKERS = (
 def speakers_of(user: User) -> tuple[str, ...]:
     """Return the names of the speakers in this person's conversations, in alphabetical order."""
     rows = statements.rows(f"SELECT {SPEAKERS} FROM ops_user u WHERE u.id = %s", [user.pk])
-    return tuple(sorted(name for (named,) in rows for name in named))
+    return tuple(sorted(name for (names,) in rows for name in names))

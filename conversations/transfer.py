@@ -155,17 +155,17 @@ def check_client_id(value: str | None) -> None:
 
 def _give_new_ids(rows: list[Any]) -> None:
     wanted = {"external_id__in": [row.external_id for row in rows if row.external_id]}
-    there = Message.everything.filter(
+    existing = Message.everything.filter(
         conversation__in={row.conversation_id for row in rows}, **wanted
     ).values_list("conversation", "external_id", "role", "content")
-    texts = {(place, name): (role, content) for place, name, role, content in there}
+    texts = {(place, name): (role, content) for place, name, role, content in existing}
     for row in rows:
         known = texts.get((row.conversation_id, row.external_id))
         if known is not None and known != (row.role, row.content):
             # The hash in the id is keyed, so that nobody can use it to check guesses of the text.
-            said = f"{row.conversation_id}:{row.external_id}:{row.role}:{row.content}"
+            message = f"{row.conversation_id}:{row.external_id}:{row.role}:{row.content}"
             key = settings.SECRET_KEY.encode()
-            digest = hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
+            digest = hmac.new(key, message.encode(), hashlib.sha256).hexdigest()
             row.external_id = f"{(row.external_id or '')[:150]}~{digest[:24]}"
 
 
@@ -196,8 +196,8 @@ register(
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
     """Yield the readable pages of an export: one for each conversation.
 
-    If `conversation` is a key, yield only the page of that conversation. The file name of a page
-    contains the day and the title of its conversation.
+    With `conversation` (a primary key), yield only the page of that conversation. The file name of
+    a page contains the day and the title of its conversation.
     """
     zone = ZoneInfo(users.settings_of(user).timezone)
     rows = Conversation.objects.filter(user=user)

@@ -101,8 +101,8 @@ class BlockOptions:
 
     If `token_budget` or `top_k` is None, the value from the settings is used. If `language` is
     None, the block is in the language of the message. If `kinds` isn't empty, the memories are
-    limited to these kinds, and daily notes and persona layers are left out. `misses` is the number
-    of memories ranked just below the cut-off that are returned as well.
+    limited to these kinds, and daily notes and persona layers are left out. `misses` is how many of
+    the memories ranked just below the cut-off are returned as well.
     """
 
     conversation_kind: str | None = None
@@ -199,7 +199,7 @@ def _build_temporary(
 ) -> Context:
     """Build the block for a temporary conversation, whose latest messages form the window.
 
-    The block is empty if the person is unknown.
+    The block is empty if the person has no user row.
     """
     window = _temporary_window(conversation) if options.include_window else []
     if user.pk is None:

@@ -71,7 +71,7 @@ class Answering:
         return self._pieces
 
     def finish(self) -> End:
-        """Read the rest of the answer and record it."""
+        """Read the rest of the answer, record it, and return the reason why it ended."""
         for _ in self._pieces:
             pass
         assert self.end is not None
@@ -86,7 +86,7 @@ class Answering:
             reader = PieceReader(answer_text.pieces_of(prepared), done=self._release)
             end = yield from self._read_answer(reader)
             reader.leave()
-            self._account(prepared, end)
+            self._record_use(prepared, end)
             self.end = self._record(prepared, end)
         finally:
             if reader is None:
@@ -140,7 +140,7 @@ class Answering:
             return End.GONE
         return end
 
-    def _account(self, prepared: Prepared, end: End) -> None:
+    def _record_use(self, prepared: Prepared, end: End) -> None:
         stopped = end is End.STOPPED
         if self.thread.is_accounted:
             answer_text.record_answer_use(
@@ -173,7 +173,7 @@ class PieceReader:
         said: list[str] = []
         try:
             while not self._is_over:
-                said += self._taken(wait=not said)
+                said += self._take(wait=not said)
         except Empty:
             return "".join(said)
         if said:
@@ -189,7 +189,7 @@ class PieceReader:
         """
         self._left.set()
 
-    def _taken(self, *, wait: bool) -> list[str]:
+    def _take(self, *, wait: bool) -> list[str]:
         one = self._queue.get(timeout=_PATIENCE) if wait else self._queue.get_nowait()
         if isinstance(one, str):
             return [one]
@@ -217,27 +217,27 @@ def begin_answer(conversation: str) -> bool:
 
     Return False if another answer is already in progress.
     """
-    with _without_redis():
+    with _suppress_redis_errors():
         return bool(client().set(_answer_key(conversation), _GO_ON, nx=True, ex=_KEY_SECONDS))
     return True
 
 
 def renew_answer(conversation: str) -> bool:
     """Keep the conversation marked as being answered. Return False if the answer must stop."""
-    with _without_redis():
+    with _suppress_redis_errors():
         mark = client().getex(_answer_key(conversation), ex=_KEY_SECONDS)
         return bool(mark != _STOP)
     return True
 
 
 def end_answer(conversation: str) -> None:
-    with _without_redis():
+    with _suppress_redis_errors():
         client().delete(_answer_key(conversation))
 
 
 def stop_answer(conversation: str) -> bool:
     """Ask the answer in progress to stop. Return False if no answer is in progress."""
-    with _without_redis():
+    with _suppress_redis_errors():
         return bool(client().set(_answer_key(conversation), _STOP, xx=True, ex=_KEY_SECONDS))
     return False
 
@@ -247,13 +247,13 @@ def is_answering(conversation: str) -> bool:
 
     A stopped answer counts as in progress until it is recorded.
     """
-    with _without_redis():
+    with _suppress_redis_errors():
         return bool(client().exists(_answer_key(conversation)))
     return False
 
 
 @contextmanager
-def _without_redis() -> Iterator[None]:
+def _suppress_redis_errors() -> Iterator[None]:
     try:
         yield
     except RedisError:

@@ -45,7 +45,7 @@ _NAMES_OTHERS = re.compile(
 _BEGINS_WITH_SELF = re.compile(
     r"(?i)\W?(?:i|im|ive|i['’](?:m|ve|d|ll))\b|\W?我(?=[是在想要有喜爱不会住])"
 )
-_WHOSE_OTHERS = ("related.", "others.")  # the reader model's codes, in a version's `reason`
+_WHOSE_OTHERS = ("related.", "others.")  # codes of the reader model in a version's `reason`
 _VERY_CLOSE = 0.9  # minimum relevance of a memory that shares no words with the question
 _WORDS = {
     "en": {
@@ -82,7 +82,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that is gathered before the answer is generated.
+    """The inputs of an answer, gathered before it is generated.
 
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
     None. `remembered`, `of_others` and `perhaps` hold the texts that the demo assistant quotes;

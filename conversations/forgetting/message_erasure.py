@@ -204,7 +204,7 @@ def covering_summaries(user: User, target: Target) -> QuerySet[Summary]:
 
 
 def recount_conversation(conversation: Conversation) -> None:
-    """Recount the conversation's messages and speakers; save these, its newest time and title."""
+    """Update the message count, last message time and speakers; save them and the title."""
     left = Message.objects.filter(conversation=conversation)
     conversation.message_count = left.count()
     conversation.last_message_at = left.aggregate(newest=Max("created_at"))["newest"]
@@ -268,7 +268,7 @@ def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:
-    """Erase the recall traces of the messages, and traces and notes that repeat their text.
+    """Erase the recall traces of the messages, and traces and notes that resemble their texts.
 
     If the whole conversation is forgotten, all its traces up to `until` are erased.
     """

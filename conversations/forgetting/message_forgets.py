@@ -42,8 +42,8 @@ def forget_message(
 ) -> Operation:
     """Hide a message now, and enqueue the erasure of the message and everything derived from it.
 
-    `cascade` also forgets the other message of the turn. A repeated call returns the same operation
-    while it is still running. Raise `NotFound` if the person has no such message.
+    `cascade` also forgets the other message of the turn. Until the erasure is finished, a repeated
+    call returns the same operation. Raise `NotFound` if the person has no such message.
     """
     conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
@@ -156,7 +156,7 @@ def _forget_all(
     )
 
 
-# The first also forgets the conversation itself, the second keeps it.
+# Forgetting also erases the conversation itself; clearing erases only its content.
 forget_conversation = partial(_forget_all, Kind.FORGET_CONVERSATION)
 clear_conversation = partial(_forget_all, Kind.CLEAR_CONVERSATION)
 
@@ -181,10 +181,10 @@ def repeat_clear(
 
 
 def lock(user: User, pk: int) -> Conversation:
-    """Lock a conversation before its messages are hidden, and return it.
+    """Register a request to forget, lock the conversation, and return it.
 
-    Recording takes the same lock, so no message is added until the transaction ends. Raise
-    `NotFound` if there is no such conversation.
+    Call this before messages are hidden. Recording takes the same lock, so no message is added
+    until the transaction ends. Raise `NotFound` if there is no such conversation.
     """
     forget_steps.register_forget(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
@@ -253,9 +253,9 @@ def forget_chosen(
     their quotations and from then on count as the person's own. `said_in` holds the keys of further
     messages that still state what is forgotten; the receipt counts them as kept. `message_ids` may
     hold our ids or the client's ids; if `conversation` is given, only that conversation is
-    searched. A repeated call returns the same operation while it is still running. Raise `Invalid`
-    if both lists are empty or if a client's id needs `conversation`, and `NotFound` if an item
-    doesn't exist or belongs to another person; in these cases nothing is forgotten.
+    searched. Until the erasure is finished, a repeated call returns the same operation. Raise
+    `Invalid` if both lists are empty or if a client's id needs `conversation`, and `NotFound` if an
+    item doesn't exist or belongs to another person; in these cases nothing is forgotten.
     """
     if not memory_ids and not message_ids:
         raise Invalid.field("memory_ids", "Name at least one memory or message.")

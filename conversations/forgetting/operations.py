@@ -219,12 +219,12 @@ def _remember(
             )
         else:
             found = erased_texts.collect(user=user, lost_sources=lost_sources, gone=gone)
-        said_there = (
+        erased = (
             erased_hashes.texts_in_rows(rows)
             for one in targets
             for rows in message_erasure.rows_with_erased_texts(user, one)
         )
-        texts = [*found.texts, *chain.from_iterable(said_there)]
+        texts = [*found.texts, *chain.from_iterable(erased)]
         elsewhere = [
             *erased_texts.resembling_texts(user=user, texts=texts, without=found.memory_ids),
             *erased_texts.remaining_texts(
@@ -254,7 +254,7 @@ def _kept_types(run: Run) -> tuple[str, ...]:
 
 
 def _kept_messages(run: Run) -> tuple[str, ...]:
-    """Return the receipt's entry for messages that repeat what was forgotten, if any are kept."""
+    """Return the receipt's entry for kept messages that repeat the forgotten content, if any."""
     return ("messages",) if run.payload.get(forget_steps.STILL_SAID) else ()
 
 

@@ -50,7 +50,7 @@ class Progress:
 
 @dataclass
 class Loaded:
-    """The numbers of new rows, and the number of messages that already existed (`repeated`)."""
+    """The numbers of new rows and of existing messages (`repeated`), and the skipped messages."""
 
     conversations: int = 0
     messages: int = 0
@@ -65,9 +65,9 @@ OnProgress = Callable[[Progress], None]
 def find_or_create_account(person: ImportedPerson, *, external_id: str) -> User:
     """Return the user with this external id, and create the user if necessary.
 
-    Name and language are taken from the file if the user has none, the time zone if the user's is
-    still UTC. Raise `Invalid` if the id is invalid, and `Conflict` while the user is being
-    forgotten.
+    Take the name and the language from the file if the user has none, and the time zone if the
+    user's time zone is UTC. Raise `Invalid` if the id is invalid, and `Conflict` while the user is
+    being forgotten.
     """
     users.check_external_id(external_id)
     with as_system():
@@ -160,13 +160,14 @@ class _Loading:
                 )
                 found, new_turn = [turn.user_message, turn.assistant_message], not turn.repeated
             else:
-                one = turns.record_message(
+                recorded = turns.record_message(
                     user=self._user,
                     conversation=conversation,
                     message=_input(part),
                     priority=Priority.BULK,
                 )
-                found, new_turn = [one.message], one.turn is not None and not one.repeated
+                found = [recorded.message]
+                new_turn = recorded.turn is not None and not recorded.repeated
         new = sum(message.number > known for message in found)
         self.loaded.messages += new
         self.loaded.repeated += len(found) - new

@@ -184,8 +184,8 @@ def check_user_remains(user: User) -> None:
     """Check, as the last step before the commit, that the person isn't being forgotten.
 
     The check never waits for a running request to forget, because that request may be waiting for a
-    conversation locked here. Raise `GiveWay` while such a request is starting, and `Conflict`
-    (`being_forgotten`) once it has been recorded.
+    conversation that the import has locked. Raise `GiveWay` while such a request is starting, and
+    `Conflict` (`being_forgotten`) once it has been recorded.
     """
     found = statements.rows(_STILL_WANTED, [user.pk])
     if not found:

@@ -91,7 +91,7 @@ def result_of(people: Sequence[User]) -> LearningResult:
         memories=found[MemoryStatus.ACTIVE],
         to_review=found[MemoryStatus.CANDIDATE],
         later=later,
-        failures=tuple((count, *what) for what, count in failed.most_common()),
+        failures=tuple((count, *kind_and_error) for kind_and_error, count in failed.most_common()),
     )
 
 
@@ -122,9 +122,9 @@ class Terminal:
         self._shown = ""
 
     def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
-        """Show progress.
+        """Overwrite the progress line.
 
-        If the output isn't a terminal, print a line only if `worth_a_line` is set.
+        If the output isn't a terminal, print a new line instead, but only if `worth_a_line` is set.
         """
         text = f"{label}  {done} of {total}"
         if self._is_watched:

@@ -119,17 +119,17 @@ def store(
     A turn gets no episode if the person has switched episodes off or asked not to keep the message.
     Safe to repeat.
     """
-    there = {place: one for place, one in found.items() if one is not None}
-    standing = _lock_turns([one.turn.pk for one in there.values() if one.turn])
+    inputs = {place: one for place, one in found.items() if one is not None}
+    locked_turns = _lock_turns([one.turn.pk for one in inputs.values() if one.turn])
     present = _existing_messages(
-        [one for one in there.values() if _existing_turn(one, standing) is None]
+        [one for one in inputs.values() if _existing_turn(one, locked_turns) is None]
     )
-    episodes = _episodes(there, standing, user=user)
+    episodes = _episodes(inputs, locked_turns, user=user)
     # A message may be queued both by itself and with its turn; it is stored once.
     wanted: dict[tuple[str, int], tuple[Entry, Vectors]] = {}
-    for place, one in there.items():
-        stands = _existing_turn(one, standing)
-        messages = stands.messages if stands else present
+    for place, one in inputs.items():
+        locked = _existing_turn(one, locked_turns)
+        messages = locked.messages if locked else present
         for entry, vector in zip(_entries(one, episodes.get(place)), vectors[place], strict=False):
             if entry.kind == TargetKind.EPISODE or entry.target_id in messages:
                 wanted[entry.kind, entry.target_id] = entry, vector
@@ -189,18 +189,24 @@ def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
     A message that was deleted is left out of its turn's `messages`.
     """
     found = {}
-    for pk, wants, episode, *said in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
-        there = [one for one, hidden_at in zip(said[::2], said[1::2], strict=True) if not hidden_at]
+    for pk, wants, episode, *messages in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
+        there = [
+            one
+            for one, hidden_at in zip(messages[::2], messages[1::2], strict=True)
+            if not hidden_at
+        ]
         found[pk] = _ExistingTurn(frozenset(there), wants, episode)
     return found
 
 
-def _existing_turn(one: IndexInput, standing: Mapping[int, _ExistingTurn]) -> _ExistingTurn | None:
-    return standing.get(one.turn.pk) if one.turn else None
+def _existing_turn(
+    one: IndexInput, locked_turns: Mapping[int, _ExistingTurn]
+) -> _ExistingTurn | None:
+    return locked_turns.get(one.turn.pk) if one.turn else None
 
 
 def _episodes(
-    there: Mapping[int, IndexInput], standing: Mapping[int, _ExistingTurn], *, user: User
+    inputs: Mapping[int, IndexInput], locked_turns: Mapping[int, _ExistingTurn], *, user: User
 ) -> dict[int, Episode]:
     """Return the episodes of existing turns by position, and create those that are missing.
 
@@ -208,15 +214,15 @@ def _episodes(
     """
     wanted = {
         place: one.turn
-        for place, one in there.items()
-        if one.turn and (stands := _existing_turn(one, standing)) and stands.wants_episode
+        for place, one in inputs.items()
+        if one.turn and (locked := _existing_turn(one, locked_turns)) and locked.wants_episode
     }
     made = [
         Episode(
             user=user, conversation_id=turn.conversation_id, turn=turn, created_at=turn.created_at
         )
         for turn in wanted.values()
-        if standing[turn.pk].episode is None
+        if locked_turns[turn.pk].episode is None
     ]
     statements.insert_new(made, conflict="(turn_id)")
     by_turn = {one.turn_id: one for one in made if one.pk}

@@ -134,10 +134,10 @@ def write(due: DueSummary, *, left_out: Collection[int] = ()) -> str:
     `left_out` holds the keys of messages that must not be summarized. Secrets are masked in the
     messages before the model gets them, and again in the result.
     """
-    told = [message for message in due.messages if message.pk not in left_out]
-    contents = [due.previous.text if due.previous else "", *(one.content for one in told)]
+    messages = [message for message in due.messages if message.pk not in left_out]
+    contents = [due.previous.text if due.previous else "", *(one.content for one in messages)]
     previous, *texts = masking.masked_together(contents, read=True)
-    roles = [message.role for message in told]
+    roles = [message.role for message in messages]
     text = language_steps.summarizer().summarize(
         previous, list(zip(roles, texts, strict=True)), max_tokens=settings.SUMMARY_TOKENS
     )
@@ -205,9 +205,9 @@ def request_due_summaries(*, user: User, conversations: Collection[int]) -> None
     """
     every = settings.SUMMARY_EVERY
     for pk in sorted(conversations):
-        of = (pk, user.pk)
-        window = (settings.WINDOW_MESSAGES, *of, *of, settings.WINDOW_TOKENS)
-        left, lost, enabled = statements.rows(_DUE, [*of, *window, every, *of])[0]
+        keys = (pk, user.pk)
+        window = (settings.WINDOW_MESSAGES, *keys, *keys, settings.WINDOW_TOKENS)
+        left, lost, enabled = statements.rows(_DUE, [*keys, *window, every, *keys])[0]
         if enabled is not False and left >= (1 if lost else every):
             request(user=user, conversation_id=pk)
 

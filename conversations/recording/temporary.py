@@ -99,7 +99,7 @@ def create(
         return made
 
     one = _transact(change, index)
-    # Check after the write: a request to forget the person may have cleared Redis before it.
+    # Check now: a request to forget the person may have cleared Redis just before the write.
     if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
         erase(one)
         raise NotFound("This user doesn’t exist.")

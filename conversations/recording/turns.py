@@ -103,7 +103,7 @@ def record_turn(
     _check(reply, field="assistant_message")
     if said.external_id is not None and said.external_id == reply.external_id:
         raise Invalid.field("assistant_message_id", "The two messages need two ids.")
-    told = said.content
+    unmasked = said.content
     said, reply = mask_for_storage(said, reply)
     thread = _lock(user, conversation)
     conversation = thread.conversation
@@ -112,8 +112,8 @@ def record_turn(
     if known is not None:
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _create_turn(question, answer, project_key=project_key, tools=tools, labels=labels)
-    if told != said.content:
-        memory_writes.record_refusals(masking.refusals_of(told), user_id=user.pk, turn=turn)
+    if unmasked != said.content:
+        memory_writes.record_refusals(masking.refusals_of(unmasked), user_id=user.pk, turn=turn)
     _save_counters(conversation)
     audit_log.record_together("turn.recorded", subject=user.subject, target=turn.public_id)
     operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
@@ -232,7 +232,7 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
     """Lock the conversation's row until the transaction ends, so that messages keep their order.
 
     The person's row is read again, since the person may have been forgotten after the request
-    arrived.
+    arrived. Raise `Conflict` in that case, and `NotFound` if the conversation no longer exists.
     """
     found = statements.rows(
         f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
@@ -383,8 +383,8 @@ def _enqueue(
     wanted = [NewOperation(Kind.INDEX_EPISODE, payload, _index_priority(priority))]
     is_heard = learnability.must_be_processed(turn)
     if forget is not None:
-        told = forget.with_request(turn.user_message).as_payload
-        payload = payload | {"forget": told} | ({} if learns and is_heard else {"learns": False})
+        outcome = forget.with_request(turn.user_message).as_payload
+        payload = payload | {"forget": outcome} | ({} if learns and is_heard else {"learns": False})
     if is_heard or forget is not None:
         wanted.insert(0, NewOperation(Kind.EXTRACT_TURN, payload, priority))
     return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))

@@ -7,10 +7,9 @@ A LoCoMo object is one long dialogue of two people, in sessions: `{"speaker_a", 
 speaker_a is the user, speaker_b takes the role of the assistant, and both names are kept on their
 messages.
 
-Each session becomes a separate conversation, because sessions are days or weeks apart: in one long
-conversation, the end of a session would count as context of the next session. The ranking of a
-message also uses its neighbours and its whole conversation, and the window and the rolling summary
-cover a whole conversation.
+Each session becomes a separate conversation, because sessions are days or weeks apart. In one long
+conversation, the end of a session would count as context of the next session, in the ranking, the
+window and the rolling summary.
 
 MemoryBank lists the exchanges of each person, grouped by day: `[{"user": name, "history":
 {"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user's message and

@@ -1,8 +1,8 @@
 """Open a file of any supported format as rows grouped by kind, in the shape of our own export.
 
-The format is detected from the content. A file is read twice, with the same rows each time: the
-first pass counts them and finds all errors, before anything is written. From a zip, only the file
-to import is unpacked.
+The format is detected from the content. A file is read twice. The first pass counts the rows and
+finds all errors before anything is written; the second pass yields the same rows again. From a zip,
+only the file to import is unpacked.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ def read_people(
 
 def _is_jsonl(path: Path) -> bool:
     with path.open("rb") as lines:
-        said = (line for line in lines if line.strip())
-        return any(jsonl.matches_line(line) for line in islice(said, _LINES_LOOKED_AT))
+        filled = (line for line in lines if line.strip())
+        return any(jsonl.matches_line(line) for line in islice(filled, _LINES_LOOKED_AT))
 
 
 def unknown_format() -> Invalid:

@@ -66,7 +66,7 @@ class _OpenConversation:
 
     @property
     def is_dated(self) -> bool:
-        """Return True if the last message's time comes from the file or follows such a time."""
+        """Return True if the file gives a time for the last message or for an earlier one."""
         return bool(self.messages) and next(reversed(self.messages.values())).dated
 
 

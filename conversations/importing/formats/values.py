@@ -76,7 +76,7 @@ class ImportedMessage:
     """A message read from a file. `client_id` is unique in its conversation.
 
     `speaker` is a name, or "" if the file gives none. `dated` is False if `created_at` was made up,
-    because the file gives no time for it or anything before it in its conversation.
+    because the file gives no time for this message or any earlier message of its conversation.
     """
 
     client_id: str
@@ -252,7 +252,9 @@ def language_of(texts: Iterable[str]) -> str:
     return "zh" if han > 2 * latin else "en"
 
 
-class _Lines:
+class _LineCounter:
+    """A binary file for ijson, which counts the lines that were read."""
+
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._ends = True
@@ -304,7 +306,7 @@ def _iterate_json(path: Path, read: Any) -> Iterator[Any]:
     with path.open("rb") as file:
         if file.read(3) != b"\xef\xbb\xbf":
             file.seek(0)
-        lines = _Lines(file)
+        lines = _LineCounter(file)
         try:
             yield from read(lines)
         except (ijson.JSONError, UnicodeDecodeError, ValueError, RecursionError) as error:

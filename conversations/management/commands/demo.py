@@ -94,7 +94,9 @@ class Command(BaseCommand):
         )
         self._show_logins(sources, people)
         if stopped:
-            raise CommandError("Stopped. The same again completes it.", returncode=_STOPPED)
+            raise CommandError(
+                "Stopped. Run the same command again to complete it.", returncode=_STOPPED
+            )
         if outcome.failed:
             raise CommandError("Some operations failed; --retry tries them again.")
 
@@ -175,20 +177,20 @@ def _give_login(user: User, username: str) -> str:
         return ""
     password = secrets.token_urlsafe(12)
     with as_system():
-        user.username = user.username or _free(username)
+        user.username = user.username or _free_username(username)
         user.set_password(password)
         user.save(update_fields=["username", "password", "updated_at"])
     return password
 
 
-def _free(username: str) -> str:
+def _free_username(username: str) -> str:
     """Return `username`, or `username-2`, `username-3`, … if another user already has that name."""
     taken = User.objects.filter(username__startswith=username).values_list("username", flat=True)
     return values.unique(username, [name for name in taken if name])
 
 
 def apply_touches(path: Path, *, people: Sequence[User]) -> None:
-    """Pin and tag active memories, which the file selects by words that they contain.
+    """Pin and tag the active memories that contain the words listed in a JSON file.
 
     Safe to repeat. Words that no memory contains are skipped.
     """
@@ -197,14 +199,14 @@ def apply_touches(path: Path, *, people: Sequence[User]) -> None:
         touches = wanted.get(user.external_id or "")
         if touches is not None:
             with as_user(user, changing=True):
-                pinned = _named_by(user, touches["pinned"])
+                pinned = _ids_containing(user, touches["pinned"])
                 curation.apply_to_many(user=user, ids=pinned, action="pin")
                 for tag, words in touches["tags"].items():
-                    ids = _named_by(user, words)
+                    ids = _ids_containing(user, words)
                     curation.apply_to_many(user=user, ids=ids, action="tag", tag_name=tag)
 
 
-def _named_by(user: User, words: Sequence[str]) -> list[str]:
+def _ids_containing(user: User, words: Sequence[str]) -> list[str]:
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE)
     known = list(rows.values_list("public_id", "content"))
     folded = [word.casefold() for word in words]
