@@ -1,6 +1,6 @@
 """Open transactions for one person or for the system.
 
-Other modules open only savepoints, except that `ops.disk` also uses connections of its own.
+Other modules open only savepoints. `ops.disk` also opens separate database connections.
 
 The row security policies of `foundation.database.schema` compare the owner of a row with the
 setting `memcenter.user`. Work that concerns several people (claiming operations, periodic sweeps,

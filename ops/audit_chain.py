@@ -46,7 +46,7 @@ SELECT r.public_id FROM ops_receipt r
                     WHERE e.target = r.public_id AND e.details ->> 'receipt_hash' = r.hash)
  ORDER BY r.id LIMIT 1
 """
-_LATER = ("disk", "chosen")
+_ADDED_LATER = ("disk", "chosen")
 Counts = Mapping[str, int]
 _NOTE = "UPDATE ops_operation SET steps_done = %s WHERE id = %s"
 
@@ -121,8 +121,8 @@ def hash_of_receipt(receipt: Receipt) -> str:
 
     Columns that were added to the table later are left out if they are empty.
     """
-    values = _columns(receipt)
-    return _digest({name: value for name, value in values.items() if name not in _LATER or value})
+    values = _columns(receipt).items()
+    return _digest({name: value for name, value in values if name not in _ADDED_LATER or value})
 
 
 def _columns(row: AuditEvent | Receipt) -> dict[str, Any]:
@@ -147,18 +147,18 @@ def tail() -> Tail:
 
 
 def first_break() -> str | None:
-    """Return where the audit log was first tampered with, or None.
+    """Return the first place where the audit log was tampered with, or None.
 
-    The result is for example `event 12`, `after event 12` or the id of a receipt. This detects
-    an event or receipt that was changed, moved, removed, or cut off at the end, and an unsealed
-    event that isn't in the list of unsealed events. It doesn't detect that an event was removed
-    before it was sealed.
+    The place is for example `event 12`, `after event 12` or the id of a receipt. This detects an
+    event or receipt that was changed, moved, removed, or cut off at the end, and an unsealed event
+    that isn't in the list of unsealed events. It doesn't detect that an event was removed before it
+    was sealed.
     """
     return _broken_link(AuditHead.objects.first()) or _stray()
 
 
 def _broken_link(head: AuditHead | None) -> str | None:
-    """Return where the chain is first broken, or None.
+    """Return the first place where the chain is broken, or None.
 
     `head` must be read before the links, so that links added meanwhile don't count as a break.
     """
@@ -236,13 +236,13 @@ def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
     attempt that holds the lease may write to it.
     """
     done = operation.steps_done
-    same: dict[str, Any] = next((entry for entry in done if entry["step"] == step), {})
-    if not same:
-        same |= {"step": step, "erased": {}}
-        done.append(same)
-    for what, count in counts.items():
+    entry: dict[str, Any] = next((entry for entry in done if entry["step"] == step), {})
+    if not entry:
+        entry |= {"step": step, "erased": {}}
+        done.append(entry)
+    for name, count in counts.items():
         if count:
-            same["erased"][what] = same["erased"].get(what, 0) + count
+            entry["erased"][name] = entry["erased"].get(name, 0) + count
     statements.rows(_NOTE, [orjson.dumps(done).decode(), operation.pk])
 
 
@@ -251,9 +251,9 @@ def erased_counts(operation: Operation) -> dict[str, dict[str, int]]:
     erased: dict[str, dict[str, int]] = {}
     for step in operation.steps_done:
         for name, count in step["erased"].items():
-            store, _, what = name.rpartition(":")
-            places = erased.setdefault(store or "database", {})
-            places[what] = places.get(what, 0) + count
+            store, _, table = name.rpartition(":")
+            tables = erased.setdefault(store or "database", {})
+            tables[table] = tables.get(table, 0) + count
     return erased
 
 
@@ -270,7 +270,7 @@ def issue_receipt(
 
     If the operation already has a receipt, return that receipt. `scan` contains the result of the
     residue scan. `disk` contains the vacuumed tables, and the times until which other copies of the
-    rows may exist. `chosen` says who chose what to forget.
+    rows may exist. `chosen` names who chose the rows to forget (see `Receipt`).
     """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:

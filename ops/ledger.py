@@ -8,13 +8,13 @@ its scope, its time and ids, but no text. The line is written before the request
 writing fails, the operation's handler writes the line before it erases anything. A crash may leave
 an incomplete line; readers skip it, and the complete line is appended later.
 
-Most decisions change who may access what, such as the revocation of a key; others move a memory or
-a file to the recycle bin or back. Each line of `decisions.jsonl` names a target (a key, an account,
-a file …) by an id or a digest, and contains its complete state, so only the last line for a target
-counts. Applying a line twice changes nothing. A line contains no text, no password and no secret.
-It is written inside the transaction of the change, before the commit. A crash before the commit
-leaves a line without a change; applied after a restore, the line makes this change. If the line
-can't be written, the change is made nevertheless, since revoking a key must never wait for a disk.
+Most decisions change access rights, such as the revocation of a key; others move a memory or a file
+to the recycle bin or back. Each line of `decisions.jsonl` names a target (a key, an account, a file
+…) by an id or a digest, and contains its complete state, so only the last line for a target counts.
+Applying a line twice changes nothing. A line contains no text, no password and no secret. It is
+written inside the transaction of the change, before the commit. A crash before the commit leaves a
+line without a change; applied after a restore, the line makes this change. If the line can't be
+written, the change is made nevertheless, since revoking a key must never wait for a disk.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") 
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if unless and _holds(descriptor, unless):
+        if unless and _contains_line_for(descriptor, unless):
             return
         whole = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
         size = os.fstat(descriptor).st_size
@@ -132,7 +132,7 @@ def _line(raw: bytes) -> Line | None:
         return None
 
 
-def _holds(descriptor: int, public_id: str) -> bool:
+def _contains_line_for(descriptor: int, public_id: str) -> bool:
     wanted = public_id.encode()
     with os.fdopen(os.dup(descriptor), "rb") as file:
         file.seek(0)
@@ -152,8 +152,8 @@ def _sync_folder(folder: Path) -> None:
 class Decision:
     """A line of the ledger: the state of one target after a decision of one kind.
 
-    `target` is an id or a digest, depending on the kind. `subject` may be used only if it is a
-    subject id.
+    `target` is an id or a digest, depending on the kind. `subject` may be used only if `target` is
+    a subject id.
     """
 
     kind: str
@@ -188,7 +188,7 @@ def decisions_path() -> Path:
 
 
 def record_decision(kind: str, target: object, **state: Any) -> None:
-    """Write the new state of the target to the ledger, just before the commit."""
+    """Write the new state of the target to the ledger just before the open transaction commits."""
     line = {"kind": kind, "target": str(target), "state": state, "at": datetime.now(UTC)}
     batch = next((act for act in before_commit_actions() if isinstance(act, _Batch)), None)
     if batch is None:

@@ -123,10 +123,10 @@ def validated_value(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
     Raise `RejectedRow` if the value is invalid, or missing in a column without a default.
     """
     if field.name not in row:
-        return _absent(field)
+        return _default_value(field)
     value = row[field.name]
     if value is None:
-        return None if field.null else _absent(field)
+        return None if field.null else _default_value(field)
     if not _is_storable(value):
         raise RejectedRow(BAD_CHARACTERS)
     if value in ("", [], {}):
@@ -148,7 +148,7 @@ def validated_value(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
     return cleaned
 
 
-def _absent(field: Field[Any, Any]) -> Any:
+def _default_value(field: Field[Any, Any]) -> Any:
     if field.has_default():
         return field.get_default()
     if field.null:
@@ -197,7 +197,8 @@ class Loading:
     `new` counts the rows that were added, by kind, and `there` the rows that already existed.
     `on_progress` is called after each chunk with the number of processed rows, and may raise an
     exception to stop the import. `reference` names the origin of the data, and is stored with the
-    sources of memories. With `learns=False`, no memories are extracted from the imported turns.
+    sources of memories. `takes_memories` is True if the person's long-term memory is on. With
+    `learns=False`, no memories are extracted from the imported turns.
     """
 
     user: User
@@ -281,7 +282,7 @@ def load(table: Rows, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> No
     while chunk := list(islice(numbered, CHUNK)):
         made = list(_validated_rows(table, loading, chunk))
         _free_ids(table.model, loading, made)
-        fresh: list[_Made] = []
+        fresh: list[_ValidatedRow] = []
         for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):
             if key is None:
                 fresh.append(item)
@@ -293,13 +294,13 @@ def load(table: Rows, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> No
             loading.added[table.model].append(key)
             loading.new[table.name] += 1
             if item.own:
-                loading.run_at_end(_joining(loading, table.model, key, item.own))
+                loading.run_at_end(_reference_setter(loading, table.model, key, item.own))
         loading.advance(len(chunk))
     table.finished(loading)
 
 
 @dataclass
-class _Made:
+class _ValidatedRow:
     where: str
     reference: Any
     row: Model
@@ -308,7 +309,7 @@ class _Made:
 
 def _validated_rows(
     table: Rows, loading: Loading, chunk: list[tuple[int, Mapping[str, Any]]]
-) -> Iterator[_Made]:
+) -> Iterator[_ValidatedRow]:
     for number, given in chunk:
         where = f"{table.name} {number}"
         try:
@@ -328,7 +329,7 @@ def _validated_rows(
             else:
                 loading.leave_out(where, unfit.why)
             continue
-        yield _Made(where, given.get("id"), row, own)
+        yield _ValidatedRow(where, given.get("id"), row, own)
 
 
 def _row(
@@ -367,7 +368,7 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
     return loading.key_of(column.related_model, reference)
 
 
-def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
+def _free_ids(model: type[Model], loading: Loading, made: list[_ValidatedRow]) -> None:
     """Give a row a new public id if a row of another person already has its id.
 
     The new id is derived from the old one, so that importing the file again finds the same rows.
@@ -392,7 +393,9 @@ def _derived(user: User, old: str) -> str:
     return ids.write(old.partition("_")[0] + "_", int.from_bytes(digest[:17], "big"))
 
 
-def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
+def _insert(
+    table: Rows, loading: Loading, made: list[_ValidatedRow]
+) -> Iterator[tuple[_ValidatedRow, int]]:
     """Insert all rows at once; if the database rejects one of them, insert them one by one.
 
     Rejected rows are reported. Yield each inserted row with its primary key.
@@ -436,10 +439,10 @@ def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
     return keys
 
 
-def _joining(
+def _reference_setter(
     loading: Loading, model: type[Model], key: int, own: Mapping[str, Any]
 ) -> Callable[[], None]:
-    def join() -> None:
+    def set_references() -> None:
         found: dict[str, int] = {}
         for column, reference in own.items():
             try:
@@ -449,7 +452,7 @@ def _joining(
         if found:
             model._base_manager.filter(pk=key).update(**found)
 
-    return join
+    return set_references
 
 
 def find_by_columns(

@@ -83,10 +83,10 @@ def is_long(kind: str) -> bool:
 
 
 class ErasableData:
-    """Data that isn't handled row by row, such as files, cache entries or the account.
+    """Personal data that isn't erased row by row, such as files, cache entries or the account.
 
-    Such data is erased, but neither exported nor imported, unless a subclass overrides `export` and
-    `load`. A subclass defines `name`, `order` and `erase`.
+    Such data is erased as a whole, but neither exported nor imported, unless a subclass overrides
+    `export` and `load`. A subclass defines `name`, `order` and `erase`.
     """
 
     name = ""
@@ -201,7 +201,7 @@ class Rows:
         return int(self._visible(user).count())
 
     def counted(self, user: User) -> QuerySet[Any] | None:
-        """Return the rows to count, so that several kinds can be counted in one statement."""
+        """Return the rows to count in a statement for several kinds, or None to count no rows."""
         return self._visible(user)
 
     def _visible(self, user: User) -> QuerySet[Any]:

@@ -68,8 +68,9 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 def is_stalled(*, since: datetime) -> bool:
     """Return whether operations wait or run, but no attempt began or ended after `since`.
 
-    Operations that became due after `since` don't count. Call this inside `as_system`. Renewed
-    leases don't count, since a renewal skips locked rows and so may leave no trace in the table.
+    Operations that became due after `since` don't count as waiting. Renewed leases aren't examined,
+    since a renewal skips locked rows and so may leave no trace in the table. Call this inside
+    `as_system`.
     """
     held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}
@@ -77,9 +78,9 @@ def is_stalled(*, since: datetime) -> bool:
 
 
 def waiting_since(operation: Operation) -> datetime:
-    """Return when a queued operation became due, or when any other operation last made progress."""
-    waits = operation.status == Status.PENDING
-    return operation.run_after if waits else operation.updated_at
+    """Return when the operation became due, or if it isn't queued, when it last made progress."""
+    is_queued = operation.status == Status.PENDING
+    return operation.run_after if is_queued else operation.updated_at
 
 
 def operations_of(user: User, *, status: str = "", kind: str = "") -> QuerySet[Operation]:

@@ -48,7 +48,7 @@ INDEX = "index.md"
 
 @dataclass(frozen=True)
 class TransferRows(Rows):
-    """Exports or imports. Their files are erased before the rows that name the files."""
+    """The rows of exports or imports. The files are erased before the rows that name them."""
 
     kept_in: str = ""
 

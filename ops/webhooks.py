@@ -46,12 +46,14 @@ REST_SECONDS = 60.0
 _paused_until: dict[int, float] = {}
 # A delivery occupies a worker, which must not wait for long.
 LOOKUP_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 3.0, 5.0
-# The limit for a whole request, since a server that sends byte by byte never hits the others.
+# The limit for a whole request; a server that sends byte by byte never reaches the limits above.
 _PATIENCE_SECONDS = 8.0
 _READ_BYTES = 65_536
 _looking_up = threading.BoundedSemaphore(8)
 # IPv6 addresses in these networks embed an IPv4 address, which may be private.
-_CARRIERS = [ipaddress.ip_network(one) for one in ("64:ff9b::/96", "2002::/16", "2001::/32")]
+_EMBEDDING_NETWORKS = [
+    ipaddress.ip_network(one) for one in ("64:ff9b::/96", "2002::/16", "2001::/32")
+]
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _TOOK_TOO_LONG = gettext_noop("The address took too long to answer.")
 _PRIVATE = gettext_noop("This leads to a private address. Webhooks are only sent to public ones.")
@@ -304,7 +306,7 @@ def problem_with_address(url: str, *, looks_up: bool) -> str:
         return error.message
     except Unreachable:
         return ""
-    return "" if all(map(_is_open, found)) else _PRIVATE
+    return "" if all(map(_is_allowed, found)) else _PRIVATE
 
 
 def public_address(url: str) -> PublicAddress:
@@ -318,15 +320,16 @@ def public_address(url: str) -> PublicAddress:
     except Invalid as error:
         raise Unreachable(error.message) from error
     found = _resolved(parts)
-    if not all(map(_is_open, found)):
+    if not all(map(_is_allowed, found)):
         raise Unreachable(_PRIVATE)
     return PublicAddress(parts, str(found[0]), _port(parts))
 
 
 def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, str]) -> int:
-    """Send a POST request; return the status of the response, within 8 seconds.
+    """Send a POST request, and return the status of the response.
 
-    Redirects aren't followed. Raise `Unreachable` if there is no response.
+    The request takes at most 8 seconds. Redirects aren't followed. Raise `Unreachable` if there is
+    no response.
     """
     import httpcore2
 
@@ -434,12 +437,12 @@ def _looked_up(name: str) -> list[str]:
     return found.result(timeout=LOOKUP_SECONDS)
 
 
-def _is_open(address: _Address) -> bool:
+def _is_allowed(address: _Address) -> bool:
     if settings.WEBHOOKS_MAY_BE_PRIVATE:
         return True
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
-            return _is_open(address.ipv4_mapped)
-        if any(address in network for network in _CARRIERS):
+            return _is_allowed(address.ipv4_mapped)
+        if any(address in network for network in _EMBEDDING_NETWORKS):
             return False
     return address.is_global and not address.is_multicast and not address.is_reserved

@@ -43,7 +43,7 @@ from ops.registry import handles
 
 CONFIRM_DAYS = 7
 _HOUR = 8
-_QUESTIONS_A_DAY = 5  # protects strangers whose address somebody enters
+_QUESTIONS_A_DAY = 5  # protects strangers whose address was entered by somebody else
 _LANE = "mail"  # emails are sent one at a time, so that a slow server occupies one worker
 _UNREACHABLE = gettext_noop("The email server can’t be reached.")
 _REFUSED = gettext_noop("The email server didn’t accept the email.")
@@ -282,10 +282,9 @@ class NotSent(ProviderError):
 def send(letter: Letter, row: WeeklyMail) -> None:
     """Send an email in the active language.
 
-    Raise `NotSent` if the mail server can't be reached or refuses the email.
-
     If the connection breaks while the server is accepting the email, the email counts as sent:
-    getting no email is better than getting it twice.
+    getting no email is better than getting it twice. Raise `NotSent` if the mail server can't be
+    reached or refuses the email.
     """
     host = urlsplit(settings.PUBLIC_URL).hostname or "localhost"
     headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=host)}

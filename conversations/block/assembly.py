@@ -51,9 +51,9 @@ class BlockItem:
     """A recalled item that may appear in the memory block.
 
     `reply` is the assistant's part of an episode; `role` is used only for messages. Preferences,
-    memories and episodes whose `relevance` is below the floor are left out; None means that the
-    floor doesn't apply. `score` and `importance` determine the order. A `doubted` item still awaits
-    the person's review; the block marks it as unconfirmed.
+    memories and episodes whose `relevance` is below the floor are left out; the floor doesn't apply
+    to items with a `relevance` of None. `score` and `importance` determine the order. A `doubted`
+    item still awaits the person's review; the block marks it as unconfirmed.
     """
 
     type: str  # memory | file | note | summary | episode | message

@@ -1,4 +1,4 @@
-"""Select the message to answer: a new message, the last message again, or an edited message.
+"""Select the message to answer: a new message, an edited message, or the last one once more.
 
 Stored and temporary chats are answered in the same way; they differ only in where messages are
 recorded. A question is recorded before the model is called, so that it isn't lost if the model

@@ -195,7 +195,7 @@ def hide(user: User, target: Target) -> int:
 
 
 def covering_summaries(user: User, target: Target) -> QuerySet[Summary]:
-    """Return the summaries that cover messages of the target, including all later versions."""
+    """Return the summaries, even hidden ones, that cover the target, and all later versions."""
     own = Summary.everything.filter(user=user, conversation=target.conversation)
     if target.is_whole:
         return own

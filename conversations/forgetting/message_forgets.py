@@ -215,7 +215,8 @@ def _begin(
     """Enqueue the operation that erases the target, and erase the target's recall traces at once.
 
     Recall traces can't be hidden, so they are erased without waiting for the operation. `named`
-    describes the request without primary keys, so that it can be repeated on a restored backup.
+    describes the request without primary keys, so that it can be repeated after a backup is
+    restored.
     """
     traces = memory_erasure.erase_traces(
         user=user,

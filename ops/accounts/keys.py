@@ -135,9 +135,9 @@ def authenticate_call(
 ) -> tuple[ApiKey, Person | None] | None:
     """Return the valid key and the person for whom the call is made; None if no key is valid.
 
-    The person is the one to whom the key is bound or, for an unbound key, the active person with
-    the external id `named`, if there is one. Both are loaded in one statement, and the use of the
-    key is recorded. `extra` is an SQL expression whose value is stored in `Person.extra`; the
+    A bound key determines the person. For an unbound key, the person is the active person with the
+    external id `named`, or None. The key and the person are loaded in one statement, and the use of
+    the key is recorded. `extra` is an SQL expression whose value is stored in `Person.extra`; the
     expression may use the person's row as `u`.
     """
     now = timezone.now()

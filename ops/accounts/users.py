@@ -134,7 +134,7 @@ def change_password(*, user: User, password: str) -> None:
     _check_password(password, user)
     _set_password(user, password)
     user.save(update_fields=["password", "password_version", "updated_at"])
-    _decided_password(user)
+    _record_password_version(user)
     audit_log.record("password.changed", subject=user.subject)
 
 
@@ -154,7 +154,7 @@ def choose_login(*, user: User, username: str, password: str) -> User:
     except IntegrityError as error:
         user.username = None
         raise Invalid.field("username", "This name is taken.") from error
-    _decided_password(user)
+    _record_password_version(user)
     audit_log.record("password.chosen", subject=user.subject)
     return user
 
@@ -237,7 +237,7 @@ def _set_password(user: User, password: str) -> None:
     user.password_version += 1
 
 
-def _decided_password(user: User) -> None:
+def _record_password_version(user: User) -> None:
     ledger.record_decision("password", user.subject, version=user.password_version)
 
 

@@ -24,10 +24,10 @@ from ops.models import Operation
 from ops.residue import residue_columns
 
 FOLDER = "pg"
-TEMPORARY = "pgsql_tmp"  # sorts spill into it; it is emptied when the statement ends
+TEMPORARY = "pgsql_tmp"  # folder for large sorts; emptied when the statement ends
 # The tables of the planner's column statistics, which contain values of erased rows. They aren't
 # tables of our models.
-_NOTES = ("pg_statistic", "pg_statistic_ext_data")
+_STATISTICS = ("pg_statistic", "pg_statistic_ext_data")
 _LOCK_SECONDS = 2
 _TRIES = 30
 _FILE = re.compile(r"pg/base/(\d+)/(\d+)")
@@ -43,7 +43,7 @@ SELECT coalesce(owner.relname, c.relname), c.relname
 """
 UNTIL = "data_folder_until"
 _LONGEST_WAIT = timedelta(hours=23)
-_TAKES = timedelta(hours=1)
+_DURATION = timedelta(hours=1)
 
 
 class NotRewritten(Exception):
@@ -104,7 +104,7 @@ def rewrite(table: str) -> None:
 
 def rewrite_all(tables: Iterable[str], *, then: Callable[[str], object]) -> None:
     """Rewrite these tables and the planner's statistics; call `then` after each table."""
-    for table in (*sorted(tables), *_NOTES):
+    for table in (*sorted(tables), *_STATISTICS):
         rewrite(table)
         then(table)
 
@@ -165,10 +165,11 @@ def vacuum(operation: Operation) -> list[str]:
 def describe_copies(
     operation: Operation, *, now: datetime, tables: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the vacuumed tables, and when log, backups and data folder no longer hold the rows.
+    """Return the vacuumed tables, and the times from which other copies no longer hold the rows.
 
-    A time is None if it is unknown: no retention is configured for backups, or the files of the
-    database aren't in the data folder.
+    The copies are the write-ahead log, the backups and the files of the data folder. A time is None
+    if it is unknown: no retention is configured for backups, or the files of the database aren't in
+    the data folder.
     """
     wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
     backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
@@ -176,12 +177,12 @@ def describe_copies(
         "vacuumed": list(tables),
         "wal_until": (now + wal).isoformat(),
         "backups_until": (now + backups).isoformat() if backups else None,
-        UNTIL: (next_quiet_hour(now) + _TAKES).isoformat() if is_cluster_local() else None,
+        UNTIL: (next_quiet_hour(now) + _DURATION).isoformat() if is_cluster_local() else None,
     }
 
 
 def next_quiet_hour(now: datetime) -> datetime:
-    """Return when the next quiet hour begins, but at most 23 hours from `now`.
+    """Return the beginning of the next quiet hour, or the time in 23 hours if that is earlier.
 
     The quiet hour is the hour of the night in which forgotten rows are erased from the disk.
     """

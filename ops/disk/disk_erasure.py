@@ -27,7 +27,7 @@ from ops.residue import residue_columns
 logger = logging.getLogger(__name__)
 GONE, TOO_LARGE = "disk.gone", "disk.too_large"
 _ROUNDS = 3
-_SHOWN = 20
+_MOST_LISTED = 20
 _PROGRESS_SECONDS = 2
 _KEPT_IN = (
     "ops_disktrace",
@@ -169,13 +169,13 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
         _rewrite(run, tables)
         run.step("log")
         cluster.renew_log()
-        looked = _look(run, sought)
+        looked = _scan(run, sought)
         if not looked.found:
             return looked
         # These tables needn't include the planner's statistics, which are always rewritten.
         tables = residue_columns.tables_among(cluster.tables_of(looked.found).values())
-    logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_SHOWN])
-    where = ", ".join(looked.found[:_SHOWN])
+    logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_MOST_LISTED])
+    where = ", ".join(looked.found[:_MOST_LISTED])
     raise DiskNotClean(f"{len(looked.found)} files still hold something: {where}")
 
 
@@ -200,7 +200,7 @@ def _rewrite_tables(tables: Iterable[str], *, then: Callable[[str], object]) -> 
         raise DiskNotClean(f"The table {error} is in use.") from error
 
 
-def _look(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
+def _scan(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
     reported_at = 0.0
 
     def progress(done: int, total: int) -> None:

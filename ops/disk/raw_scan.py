@@ -1,10 +1,10 @@
 """Scan the raw bytes of the files in the data folder for forgotten texts.
 
-Texts are compared by the hashes of short windows. A window that also occurs in a remaining row
-proves nothing, so the texts of all remaining rows are read if any file contains a known window. In
-the files of the database, any other matching window is a finding. Other files of the folder contain
-people's texts only in full, so such a file is a finding only if at least half of the windows of one
-text match.
+Texts are compared by the hashes of short windows (substrings). A window that also occurs in a
+remaining row proves nothing, so the texts of all remaining rows are read if any file contains a
+known window. In the files of the database, any other matching window is a finding. Other files of
+the folder contain people's texts only in full, so such a file is a finding only if at least half of
+the windows of one text match.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CHUNK = AT_ONCE
 _OVERLAP = 1_024
 _NOTHING = b"\0" * _CHUNK
 _ROWS = 500
-_NOT_LOOKED_INTO = ("static", "run")  # public files and sockets
+_SKIPPED = ("static", "run")  # public files and sockets
 _TABLES = """
 SELECT n.nspname, c.relname,
        array_agg(a.attname ORDER BY a.attnum) FILTER (WHERE t.typname = ANY(%s))
@@ -77,13 +77,13 @@ class ScanResult:
 def files() -> list[File]:
     """Return the files in the data folder, including those of the database, sorted by name.
 
-    Public files and sockets (`_NOT_LOOKED_INTO`) are left out.
+    Public files and sockets (`_SKIPPED`) are left out.
     """
     root = Path(settings.DATA_DIR)
     found = [
         _file(path, f"{top.name}/{path.relative_to(top.resolve())}")
         for top in root.iterdir()
-        if top.name not in _NOT_LOOKED_INTO and top.is_dir()
+        if top.name not in _SKIPPED and top.is_dir()
         for path in top.resolve().rglob("*")
         if path.is_file()
     ]
@@ -227,7 +227,7 @@ def _rows_of(
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings inside a value as stored on the disk. A string isn't parsed as JSON."""
+    """Yield the strings inside a value as they are on the disk, without parsing strings as JSON."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

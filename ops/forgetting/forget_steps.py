@@ -64,14 +64,14 @@ def enqueue_forget(
     requested_by_key: int | None = None,
     target: Mapping[str, Any] | None = None,
 ) -> Operation:
-    """Enqueue a forget operation, in the transaction of `register_forget` that hid the rows.
+    """Enqueue a forget operation, in the transaction that registered the request and hid the rows.
 
     Hides the affected exports, blanks the person's stored responses, and cancels queued operations
     that match `about`. `payload` and `target` must not contain any text of the person. `target` is
     written to the ledger, so its ids must still be valid after an older backup is restored.
     """
     exports.hide_exports(user=user, conversations=affected_conversations(kind, payload))
-    _blank_answers(user)
+    _blank_responses(user)
     if about is not None:
         # Forget operations stay queued, since they only erase data.
         queued = Operation.objects.filter(about, subject=user.subject, status=Status.PENDING)
@@ -96,14 +96,15 @@ def register_forget(user: User) -> None:
     """Lock the person, and count the request. Call this before reading any row to forget.
 
     The lock waits for transactions that have read data and are still writing, so that the rows they
-    write are forgotten too. Later transactions write nothing until this transaction ends.
+    write are forgotten too. Transactions that check the counter later wait for this transaction,
+    and discard the data that they read before.
     """
     lock_person(user)
     User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
     user.forgets += 1
 
 
-def _blank_answers(user: User, *, until: datetime | None = None) -> None:
+def _blank_responses(user: User, *, until: datetime | None = None) -> None:
     kept = IdempotencyRecord.objects.filter(user=user, body__isnull=False)
     kept = kept if until is None else kept.filter(created_at__lte=until)
     kept.update(body=None, body_erased=True)
@@ -168,14 +169,14 @@ def prepare_erasure(
     """Prepare the erasure: write the ledger, and store hashes and ids for the later scans.
 
     This is the first step of a forget operation. It also blanks stored responses to calls that were
-    in progress at the time of the request. Pieces of the texts in `staying`, which remain, aren't
-    searched for.
+    in progress at the time of the request. `staying` are texts that remain; the scans don't search
+    for pieces of text that occur in them.
     """
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
     leaves = run.operation.kind == Kind.FORGET_USER
 
     def keep() -> Counts:
-        _blank_answers(user, until=None if leaves else run.operation.created_at)
+        _blank_responses(user, until=None if leaves else run.operation.created_at)
         hashed = erased_hashes.store_hashes(
             run.operation, texts=texts(), rows=rows(), staying=staying()
         )

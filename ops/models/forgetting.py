@@ -56,8 +56,8 @@ class ErasedRows(Record):
 class DiskKey(Record):
     """The random key with which texts are hashed for the scan of the raw files.
 
-    At most one key is open, and new forget operations use it. A scan closes the key, so that later
-    operations use another one. A key is deleted together with its last hash.
+    New forget operations use the oldest open key, or a new key if none is open. A scan closes all
+    keys, so that later operations use another key. A key is deleted together with its last hash.
     """
 
     personal_data = False
@@ -91,10 +91,10 @@ class Receipt(Record):
     """A record of how many rows one finished forget operation erased, without any content.
 
     `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
-    audit event when the receipt was issued. `chosen` says who chose from a list what to forget, or
+    audit event when the receipt was issued. `chosen` says who chose the rows from a list, or who
     decided to keep the memories: "person" on a page, "program" through an API. It is "only_match"
-    if a single match needed no question, and empty if the request named the rows exactly or nobody
-    knows who chose.
+    if there was only one match, which was forgotten without a question. It is empty if the request
+    named the rows exactly, or if it is unknown who chose.
     """
 
     personal_data = False

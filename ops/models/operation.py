@@ -78,8 +78,8 @@ class Operation(models.Model):
 
     It refers to the person only by `subject`, and its payload contains ids and options but no
     content, so it may outlive the account. `request_id` is the id of the request that caused it,
-    even if it was enqueued by another operation. A forget operation hides no operations: people may
-    always see theirs.
+    even if it was enqueued by another operation. Forget operations don't hide operations: people
+    can always see their own.
     """
 
     personal_data = False

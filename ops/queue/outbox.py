@@ -73,10 +73,10 @@ _ENDED = """
 UPDATE ops_attempt SET finished_at = %s, outcome = %s, error = %s
  WHERE operation_id = %s AND number = %s
 """
-_QUESTION = (
+_STORE_FORGET_OUTCOME = (
     "UPDATE ops_operation SET payload = jsonb_set(payload, '{forget}', %s::jsonb) WHERE id = %s"
 )
-_ANSWERED = """
+_MARK_ANSWERED = """
 UPDATE ops_operation
    SET payload = payload || jsonb_build_object('answered', true, 'answered_by', %s::text)
  WHERE id = %s
@@ -149,7 +149,7 @@ def enqueue(
         run_after=run_after or timezone.now(),
         requested_by_key=requested_by_key or audit_log.acting_key_id(),
     )
-    operation = _written(operation)
+    operation = _inserted(operation)
     if run_after is None:
         transaction.on_commit(broker.wake, robust=True)
     return operation
@@ -165,14 +165,14 @@ def _new(wanted: NewOperation, **fields: Any) -> Operation:
     )
 
 
-def store_forget_outcome(operation: Operation, told: dict[str, Any]) -> None:
+def store_forget_outcome(operation: Operation, outcome: dict[str, Any]) -> None:
     """Store the outcome of a request to forget in the operation that handled the request.
 
-    `told` contains a status and ids. The outcome may be a question to the person: which of several
-    matches to forget.
+    `outcome` contains a status and ids. It may be a question that the person must answer: which of
+    several matches to forget.
     """
-    statements.rows(_QUESTION, [json.dumps(told), operation.pk])
-    operation.payload["forget"] = told
+    statements.rows(_STORE_FORGET_OUTCOME, [json.dumps(outcome), operation.pk])
+    operation.payload["forget"] = outcome
 
 
 def mark_answered(operation: Operation, *, by: str = "") -> None:
@@ -180,10 +180,10 @@ def mark_answered(operation: Operation, *, by: str = "") -> None:
 
     `by` is the public id of the operation that carries out the answer.
     """
-    statements.rows(_ANSWERED, [by, operation.pk])
+    statements.rows(_MARK_ANSWERED, [by, operation.pk])
 
 
-def _written(operation: Operation) -> Operation:
+def _inserted(operation: Operation) -> Operation:
     while not statements.insert_if_new(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
         if twin := twins.first():
@@ -291,6 +291,7 @@ def release(operation: Operation) -> bool:
     """RUNNING -> PENDING without using up an attempt, to let a forget operation run first.
 
     The operation is due after a short delay, since it would otherwise be interrupted again at once.
+    Return False if the lease was lost.
     """
     now = timezone.now()
     changes = {
@@ -314,9 +315,10 @@ def postpone(pk: int, *, error: str) -> None:
 
 
 def expire(*, now: datetime) -> int:
-    """Handle leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
+    """End leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
 
-    Also correct times that were stored while the system clock was ahead, before it was set back.
+    Return the number of these operations. Also correct times that were stored while the system
+    clock was ahead, before it was set back.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)

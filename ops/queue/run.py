@@ -44,9 +44,9 @@ SELECT id FROM ops_operation WHERE id = ANY(%s) AND status = 'pending' FOR UPDAT
 _SUCCEED_QUEUED = """
 WITH moved AS (
     UPDATE ops_operation o SET status = 'succeeded', attempt = attempt + 1, finished_at = %s,
-           updated_at = %s, result = told.result
-      FROM unnest(%s::bigint[], %s::jsonb[]) AS told (id, result)
-     WHERE o.id = told.id AND o.status = 'pending'
+           updated_at = %s, result = new.result
+      FROM unnest(%s::bigint[], %s::jsonb[]) AS new (id, result)
+     WHERE o.id = new.id AND o.status = 'pending'
     RETURNING o.id, o.attempt),
 tried AS (
     INSERT INTO ops_attempt (operation_id, number, started_at, finished_at, outcome, error)
@@ -156,8 +156,8 @@ def find_queued(operation: Operation, *, limit: int) -> list[QueuedOperation]:
     """
     if operation.attempt > 1 or not operation.serial_key:
         return []
-    of = (operation.subject, operation.serial_key, operation.kind, operation.priority)
-    found = statements.rows(_FIND_QUEUED, [*of, timezone.now(), limit])
+    same = (operation.subject, operation.serial_key, operation.kind, operation.priority)
+    found = statements.rows(_FIND_QUEUED, [*same, timezone.now(), limit])
     return [
         QueuedOperation(pk, json.loads(payload) if isinstance(payload, str) else payload)
         for pk, payload in found

@@ -41,13 +41,13 @@ TOO_LONG = gettext_noop("It took too much processor time and was stopped.")
 MOST_KILLS = 2
 """An operation fails for good after it has ended this many processes."""
 
-_HEAD = 64  # bytes; `faulthandler` writes after them
+_HEAD = 64  # bytes; `faulthandler` writes the stack after them
 _NOTHING = b" " * _HEAD
 _LINE = re.compile(r'File "(?:.*/)?([^"/]+)", line (\d+)')
 _FRAMES = 6
 RENEWED_KEY = "operations-renewed"
 RENEWED_SECONDS = 20
-"""For this many seconds after a renewal, operations count as making progress."""
+"""For this many seconds after a lease was renewed, operations count as making progress."""
 _LONGEST_PAUSE = 5
 
 
@@ -68,9 +68,8 @@ class Watchdog:
         self._file = hidden.open("xb", buffering=0)
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self._file.write(_NOTHING)
-        hidden.rename(
-            folder / f"{name}.run"
-        )  # renamed once locked, so a sweep sees no unlocked file
+        # The file is renamed after it is locked, so a sweep never finds an unlocked file.
+        hidden.rename(folder / f"{name}.run")
         process.write_dump_to(self._file)
         process.end_when_stuck(settings.OPERATION_CPU_SECONDS)
 
@@ -189,7 +188,7 @@ class Leases:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Forget all leases. A forked process must call this, since it has no thread."""
+        """Forget all leases. Called in a forked process, since a fork doesn't copy the thread."""
         self._held: dict[int, Operation] = {}
         self._used = False
         self._guard = threading.Lock()

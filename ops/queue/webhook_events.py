@@ -27,7 +27,7 @@ TEST = "test"
 # All deliveries share this serial key and run one at a time, so slow addresses occupy one worker.
 LANE = "webhooks"
 # A webhook without a user receives events about everybody whom an unbound key can access. After a
-# person is erased, it is only told when an operation that an unbound key requested has ended.
+# person is erased, it receives only the ends of operations that an unbound key requested.
 _LISTENING = """
 SELECT w.id, u.subject
   FROM ops_webhook w LEFT JOIN ops_user u ON u.{whose} = %s
@@ -57,8 +57,8 @@ def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
 def write_at_commit(event: Event, *, user_id: int, memory_id: str) -> None:
     """Write an event about a memory at the end of the transaction.
 
-    The webhooks that receive it are found by one statement for all events of the same kind about
-    one user. Nothing is written if the user no longer exists by then.
+    One statement finds the webhooks for all events of the same kind about one user. Nothing is
+    written if the user no longer exists by then.
     """
     _MemoryEvents(event, user_id).add(memory_id)
 

@@ -49,11 +49,11 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
     return count
 
 
-class _Turns:
-    """Chooses the next operation: usually the oldest one.
+class _Rotation:
+    """Chooses the next operation: usually the oldest one of the most urgent priority.
 
-    Every fourth time, it is the oldest operation of the next person in rotation. So even if one
-    person has ten thousand operations, other people's operations run soon.
+    Every fourth operation is the oldest one of the next person in rotation. So even if one person
+    has ten thousand operations, other people's operations run soon.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class _Turns:
         return outbox.claim_next(kinds, now=timezone.now(), after=after)
 
 
-_turns = _Turns()
+_rotation = _Rotation()
 
 
 def _finish_and_take(
@@ -97,7 +97,7 @@ def _finish_and_take(
             with as_system(durable=False):
                 if ended is not None:
                     _end(*ended)
-                return _turns.claim_next() if more else None
+                return _rotation.claim_next() if more else None
         except IntegrityError:
             if ended is not None:
                 _record(*ended)

@@ -56,10 +56,9 @@ def store_hashes(
 ) -> set[str]:
     """Store hashes of these texts and ids of these rows, before they are erased.
 
-    Return the texts that were hashed.
-
     `staying` are texts that remain; pieces of text that occur in them aren't hashed. The hashes are
-    stored in the caller's transaction. Safe to repeat, even if some rows have already been erased.
+    stored in the caller's transaction. Return the texts that were hashed. Safe to repeat, even if
+    some rows have already been erased.
     """
     key = _key_of(operation)
     without = pieces_of(staying)
@@ -87,7 +86,8 @@ def store_hashes(
 def delete_shared_hashes(operation: Operation, texts: Iterable[str]) -> None:
     """Delete the stored hashes that also occur in these remaining texts.
 
-    A retry of a failed operation calls this too, so hashes of an earlier attempt are also deleted.
+    A retry of a failed operation calls this function again, which also deletes such hashes of the
+    earlier attempt.
     """
     known = erased_hashes_of(operation).texts
     found = {int(one) for text in (texts if len(known) else ()) for one in known.within([text])}

@@ -170,7 +170,7 @@ def _hash(piece: bytes, *, key: bytes, size: int) -> int:
 def strings_in(value: Any) -> Iterator[str]:
     """Yield every string in the value.
 
-    A string of JSON is replaced with the strings in it. Base64 text is yielded as it is and
+    A string of JSON is replaced with the strings in it. Base64 text is yielded both as it is and
     decoded.
     """
     if isinstance(value, str):

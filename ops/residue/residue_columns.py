@@ -84,7 +84,10 @@ class ScannedTable:
         return bool(getattr(self.model, "keeps_ids", False)) or self.model is Session
 
     def of(self, *, user_id: int | None, subject: Any) -> QuerySet[Any]:
-        """Return the person's rows and the rows without an owner."""
+        """Return the person's rows and the rows without an owner.
+
+        Return all rows if the table has no owners.
+        """
         rows = self.model._base_manager.all()
         owner = owner_of(self.model)
         if owner is None:
@@ -229,7 +232,7 @@ class ColumnQuery:
 def erased_rows(
     tables: tuple[ScannedTable, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield place and key of each row that should have been erased or refers to an erased row.
+    """Yield the place and key of each row that should be erased or refers to an erased row.
 
     The place is the table, or the column that contains the reference ("table.column"). `gone`
     contains, for each table, the primary keys of its erased rows.
@@ -250,9 +253,10 @@ def erased_rows(
 def rows_of_person(
     readings: Sequence[ColumnQuery], key: object, *, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[ColumnQuery, str, Mapping[str, Any]]]:
-    """Yield the reading, the primary key and the values (by column) of each row of one person.
+    """Yield the query, the primary key and the values (by column) of each row of one person.
 
-    `key` identifies the list of readings, so that the statement for it is built only once.
+    The query is an item of `readings`. `key` identifies the whole list, so that the statement for
+    it is built only once.
     """
     text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
     given = {"user": user_id, "subject": subject}

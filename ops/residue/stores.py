@@ -23,7 +23,7 @@ from ops.residue import fingerprints
 _independent: list[IndependentTexts] = []
 _remaining: list[Callable[[int], Iterator[str]]] = []
 _personal_folders: list[str] = []
-_elsewhere: list[ExternalStore] = []
+_external_stores: list[ExternalStore] = []
 _CHUNK = 1 << 20
 _KEYS = 500
 _LINES = 500
@@ -44,8 +44,8 @@ class IndependentTexts(Protocol):
 class ExternalStore(Protocol):
     """A store outside the database with copies of its data, such as a separate vector database.
 
-    Its methods run outside transactions, except `look`. They raise `ProviderError` if the store
-    can't be reached.
+    `erase_deleted_rows` is called outside transactions, the other methods inside one. The methods
+    raise `ProviderError` if the store can't be reached.
     """
 
     @property
@@ -136,11 +136,11 @@ def register_personal_folders(storage: str) -> None:
 
 
 def register_store(store: ExternalStore) -> None:
-    _elsewhere.append(store)
+    _external_stores.append(store)
 
 
 def stores_in_use() -> Sequence[ExternalStore]:
-    return [store for store in _elsewhere if store.is_used()]
+    return [store for store in _external_stores if store.is_used()]
 
 
 def cache_keys(user_id: int) -> set[str]:
@@ -153,7 +153,7 @@ def holds_messages(key: str) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry to check.
+    """One entry of a store, which the residue scan checks.
 
     `has_words` and `has_ids` say whether erased texts and ids are searched for in its strings. If
     `is_left` is true, the entry is residue regardless of its content.
@@ -178,7 +178,7 @@ def read_entries(
     """
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
-    yield from _in_folders_elsewhere(user_id)
+    yield from _in_remote_folders(user_id)
     for store in stores_in_use():
         for name, is_left in store.entries_that_exist(user_id, gone, is_gone=is_gone):
             yield Entry(store.name, store.name, name, (), is_left=is_left)
@@ -212,7 +212,7 @@ def _in_keys(client: redis.Redis) -> Iterator[tuple[bytes, Any]]:
     while cursor != 0:
         cursor, keys = cast(Keys, client.scan(max(cursor, 0), count=_KEYS))
         kinds = _together(client, [("TYPE", key) for key in keys])
-        values = _together(client, [_reading(*pair) for pair in zip(keys, kinds, strict=True)])
+        values = _together(client, [_read_command(*pair) for pair in zip(keys, kinds, strict=True)])
         yield from zip(keys, values, strict=True)
 
 
@@ -224,7 +224,7 @@ def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[An
     return found
 
 
-def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
+def _read_command(key: bytes, kind: bytes) -> Sequence[Any]:
     """Return the Redis command that reads a key of this type.
 
     For a deleted key or an unknown type, the command is EXISTS, which returns no content.
@@ -268,7 +268,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
             continue  # a socket, or a file deleted in the meantime
 
 
-def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
+def _in_remote_folders(user_id: int | None) -> Iterator[Entry]:
     for name in _personal_folders:
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
@@ -297,7 +297,7 @@ def _files_under(root: Path) -> Iterator[Path]:
 def _files_of_others(user_id: int | None) -> set[Path]:
     """Return the paths of other people's exports and imports.
 
-    These files may contain the same texts, but not the same ids.
+    These files may rightly contain the erased texts, so only ids are searched for in them.
     """
     if user_id is None:
         return set()

@@ -144,8 +144,8 @@ def start_export(run: Run, *, user: User) -> Export | None:
 def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: int) -> None:
     """Make the finished file available for download.
 
-    The row is locked while the file is moved, so a forget operation comes either before or after.
-    If it came before, delete the file and raise `GiveWay`.
+    The row is locked while the file is moved, so a request to forget hides the export either before
+    or after the move. If the export was hidden before, delete the file and raise `GiveWay`.
     """
     with run.applying(user):
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)

@@ -11,7 +11,7 @@ from ops.models import User
 
 
 class Command(BaseCommand):
-    """A replacement for Django's command, since that one bypasses the audit log and the ledger."""
+    """Replaces Django's command of this name, which bypasses the audit log and the ledger."""
 
     help = "Change the password of a login and end its sessions."
 
@@ -25,11 +25,11 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"There is no login {username}.")
         password = getpass.getpass(f"New password of {username}: ")
-        if password != getpass.getpass("The same again: "):
-            raise CommandError("The two are not the same; nothing was changed.")
+        if password != getpass.getpass("The same password again: "):
+            raise CommandError("The passwords differ; nothing was changed.")
         try:
             with as_system(), audit_log.use_actor("operator", "command"):
                 users.change_password(user=user, password=password)
         except Invalid as error:
             raise CommandError(" ".join(error.fields["password"])) from error
-        self.stdout.write(f"{username}: the new password opens from now on")
+        self.stdout.write(f"{username}: the new password is valid from now on")

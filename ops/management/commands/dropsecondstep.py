@@ -19,4 +19,4 @@ class Command(BaseCommand):
             user = User.objects.filter(username=options["username"]).first()
             if user is None or not sign_ins.turn_off_second_factor(user):
                 raise CommandError(f"There is no login {options['username']} with a second step.")
-        self.stdout.write(f"{options['username']}: the password alone opens again")
+        self.stdout.write(f"{options['username']}: signing in needs only the password again")

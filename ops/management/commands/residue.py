@@ -17,8 +17,9 @@ from ops.residue.residue_scan import Scan, ScannedPerson
 
 class Command(BaseCommand):
     help = (
-        "Look for what is left. With texts: wherever they stand, messages too. Without: what the "
-        "forgets that are not finished still look for. Exits 0 and says 0 when nothing is found."
+        "Search for residue: data that should have been erased. With texts, search for them in all "
+        "stores, including messages. Otherwise, search for the data of unfinished forget "
+        "operations. Prints 0 and exits with 0 if nothing is found."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

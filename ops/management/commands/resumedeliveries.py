@@ -14,6 +14,8 @@ class Command(BaseCommand):
         with as_system(), audit_log.use_actor("operator", "command"):
             resumed = webhook_events.resume_deliveries()
         if resumed:
-            self.stdout.write("Webhooks are told again, also of what waited.")
+            self.stdout.write(
+                "Webhook deliveries are resumed, including those that were held back."
+            )
         else:
-            self.stdout.write("Nothing was held.")
+            self.stdout.write("No deliveries were held back.")
