@@ -214,10 +214,10 @@ def _ending() -> Iterator[None]:
     token = _last_acts.set(waiting)
     try:
         yield
-        asked = [act for act in waiting if isinstance(act, LastStatement)]
-        _run_together(asked)
+        last_statements = [act for act in waiting if isinstance(act, LastStatement)]
+        _run_together(last_statements)
         for act in waiting:
-            if act not in asked:
+            if act not in last_statements:
                 act()
     finally:
         _last_acts.reset(token)

@@ -82,15 +82,15 @@ class SettingsRows(Rows):
     """The person's settings. They are imported only if all of them are still defaults."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        given = next(iter(rows), None)
-        if given is None:
+        row = next(iter(rows), None)
+        if row is None:
             return
         loading.advance(1)
         own = users.settings_of(loading.user)
         untouched = UserSettings(user=loading.user, longterm_enabled=settings.LONGTERM_DEFAULT)
         try:
             chosen = {
-                column.name: validated_value(column, given)
+                column.name: validated_value(column, row)
                 for column in UserSettings._meta.concrete_fields
                 if column.name in _CHOSEN
             }

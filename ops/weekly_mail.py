@@ -80,16 +80,16 @@ def switch_on(*, user: User, address: str, language: str) -> None:
     except ValidationError as error:
         raise Invalid.field("address", "Enter a valid email address.") from error
     now = timezone.now()
-    asked = Operation.objects.filter(subject=user.subject, kind=Kind.CONFIRM_MAIL)
-    if asked.filter(created_at__gt=now - timedelta(days=1)).count() >= _QUESTIONS_A_DAY:
+    requests = Operation.objects.filter(subject=user.subject, kind=Kind.CONFIRM_MAIL)
+    if requests.filter(created_at__gt=now - timedelta(days=1)).count() >= _QUESTIONS_A_DAY:
         raise Conflict("Several emails were sent today. Please try again tomorrow.")
     own = WeeklyMail.objects.filter(user=user)
     own.exclude(address=address).delete()
-    given = {"language": language, "asked_at": now}
-    if not own.filter(confirmed_at=None).update(**given):
+    values = {"language": language, "asked_at": now}
+    if not own.filter(confirmed_at=None).update(**values):
         if own.exists():
             return
-        WeeklyMail.objects.create(user=user, address=address, **given)
+        WeeklyMail.objects.create(user=user, address=address, **values)
     ledger.record_decision("weekly mail", user.subject, nonce=str(own.get().nonce))
     audit_log.record("weekly_mail.asked", subject=user.subject)
     _enqueue(Kind.CONFIRM_MAIL, user, {})
@@ -173,8 +173,8 @@ def request_due(*, now: datetime) -> int:
     for row in rows.select_related("user__settings").order_by("pk"):
         monday = due_monday(row, now=now)
         payload = {"monday": f"{monday}"}
-        asked = Operation.objects.filter(subject=row.user.subject, kind=Kind.WEEKLY_MAIL)
-        if monday is not None and not asked.filter(payload=payload).exists():
+        requests = Operation.objects.filter(subject=row.user.subject, kind=Kind.WEEKLY_MAIL)
+        if monday is not None and not requests.filter(payload=payload).exists():
             _enqueue(Kind.WEEKLY_MAIL, row.user, payload)
             count += 1
     return count

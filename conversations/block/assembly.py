@@ -211,8 +211,8 @@ def _neutral(item: BlockItem) -> BlockItem:
 
 
 def _marks(item: BlockItem) -> set[str]:
-    said = re.sub(r"\W+", "", segment.normalise(f"{item.text} {item.reply}"))
-    return {f"id {item.type} {item.id}", f"said {said or item.text}"}
+    words = re.sub(r"\W+", "", segment.normalise(f"{item.text} {item.reply}"))
+    return {f"id {item.type} {item.id}", f"said {words or item.text}"}
 
 
 def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words) -> Section | None:
@@ -301,8 +301,8 @@ def _line(item: BlockItem, *, words: Words) -> str:
     day = f"({item.day}) " if item.day else ""
     if item.type != "episode":
         return f"- {day}{item.text}{words.doubted if item.doubted else ''}"
-    said = f"- {day}{words.user}: {item.text}"
-    return f"{said} | {words.assistant}: {item.reply}" if item.reply else said
+    line = f"- {day}{words.user}: {item.text}"
+    return f"{line} | {words.assistant}: {item.reply}" if item.reply else line
 
 
 def _message_line(item: BlockItem, *, words: Words) -> str:

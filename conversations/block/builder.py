@@ -354,11 +354,11 @@ def _day(moment: datetime | None) -> str:
 
 def _episode_item(one: RecalledEpisode) -> BlockItem:
     turn = one.episode.turn
-    said, reply = masked_turn(turn)
+    text, reply = masked_turn(turn)
     return BlockItem(
         type="episode",
         id=one.episode.public_id,
-        text=said,
+        text=text,
         reply=reply,
         score=one.similarity,
         relevance=one.similarity,
@@ -372,11 +372,11 @@ def _used_memories(found: RecalledContext, items: Sequence[Item]) -> list[int]:
     Memories that are part of every block count as used only if their relevance reaches
     `RELEVANCE_FLOOR`.
     """
-    shown = {one.id for one in items if one.in_block}
+    ids_in_block = {one.id for one in items if one.in_block}
     return [
         one.memory.pk
         for one in found.memories
-        if one.memory.public_id in shown and one.relevance >= settings.RELEVANCE_FLOOR
+        if one.memory.public_id in ids_in_block and one.relevance >= settings.RELEVANCE_FLOOR
     ]
 
 

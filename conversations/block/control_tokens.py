@@ -137,8 +137,8 @@ def _without_role(line: str) -> str:
 
 def _replaced(text: str, found: _Found) -> str:
     parts, last = [], 0
-    for (start, end), said in found:
-        parts += [text[last:start], said]
+    for (start, end), replacement in found:
+        parts += [text[last:start], replacement]
         last = end
     return "".join([*parts, text[last:]])
 

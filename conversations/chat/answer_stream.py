@@ -170,14 +170,14 @@ class PieceReader:
         The text is empty if the model has sent nothing for `_PATIENCE` seconds. Return None at the
         end of the answer. Raise `ProviderError` if the stream broke off.
         """
-        said: list[str] = []
+        pieces: list[str] = []
         try:
             while not self._is_over:
-                said += self._take(wait=not said)
+                pieces += self._take(wait=not pieces)
         except Empty:
-            return "".join(said)
-        if said:
-            return "".join(said)
+            return "".join(pieces)
+        if pieces:
+            return "".join(pieces)
         if self._end is not None:
             raise self._end
         return None

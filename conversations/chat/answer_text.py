@@ -130,15 +130,15 @@ def prepare(
     with as_user(user):
         speakers = selectors.speakers_of(user)
     query = search.prepare_query(text, speakers=speakers)
-    heard = spoken_requests.extract_without_context(text)
-    asked = spoken_requests.prepare(heard.forget)
+    extracted = spoken_requests.extract_without_context(text)
+    requests = spoken_requests.prepare(extracted.forget)
     passing = isinstance(conversation, TemporaryConversation)
-    is_demo = not model_name() or spoken_requests.says_nothing_else(text, asked)
+    is_demo = not model_name() or spoken_requests.says_nothing_else(text, requests)
     asks = learnability.asks_not_to_keep(text, role=Role.USER)
-    not_to_keep = asks or heard.not_to_keep
+    not_to_keep = asks or extracted.not_to_keep
     secret = is_demo and bool(masking.screen(text).refused)
-    with as_user(user, changing=bool(asked)):
-        forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
+    with as_user(user, changing=bool(requests)):
+        forget = _carry_out_forgets(requests, user, conversation, question) if requests else None
         found = builder.build(query, user=user, conversation=conversation)
         is_on = users.settings_of(user).longterm_enabled
         known = (
@@ -162,13 +162,13 @@ def prepare(
             of_others=known.of_others,
             perhaps=known.perhaps,
             quoted=() if forget or not_to_keep or secret else known.ids,
-            teaches=any(map(turn_learning.is_important, heard.candidates)),
+            teaches=any(map(turn_learning.is_important, extracted.candidates)),
             waits=is_sought and _waits_for_review(query, user=user),
         )
 
 
 def _carry_out_forgets(
-    asked: Sequence[EmbeddedRequest],
+    requests: Sequence[EmbeddedRequest],
     user: User,
     conversation: Conversation | TemporaryConversation,
     question: Message | TemporaryMessage | None,
@@ -178,13 +178,13 @@ def _carry_out_forgets(
     In a temporary chat, "forget that" refers to nothing, because nothing is learned there.
     """
     if isinstance(conversation, TemporaryConversation):
-        found = spoken_requests.find(asked, user=user)
+        found = spoken_requests.find(requests, user=user)
     else:
         number = Conversation.objects.values_list("last_number", flat=True)
         before = (
             question.number if isinstance(question, Message) else number.get(pk=conversation.pk) + 1
         )
-        found = spoken_requests.find(asked, user=user, conversation=conversation, before=before)
+        found = spoken_requests.find(requests, user=user, conversation=conversation, before=before)
     return spoken_requests.answer(found, user=user)
 
 
@@ -289,7 +289,7 @@ def _ids_about_others(text: str, memories: Mapping[str, str], *, user: User) -> 
         if ownership(text, content) is Ownership.OTHER
         or (
             not _BEGINS_WITH_SELF.match(content)
-            and any(whose in codes.get(id, "") for whose in _WHOSE_OTHERS)
+            and any(code in codes.get(id, "") for code in _WHOSE_OTHERS)
         )
     }
 
@@ -367,8 +367,8 @@ def record_answer_use(
 def _messages(prepared: Prepared) -> list[ChatMessage]:
     """Return the messages for the model. Secrets in earlier messages are masked."""
     system = ChatMessage("system", "\n\n".join(_instructions(prepared)))
-    said = masking.masked_together([one.content for one in prepared.window])
-    before = [ChatMessage(one.role, text) for one, text in zip(prepared.window, said, strict=True)]
+    texts = masking.masked_together([one.content for one in prepared.window])
+    before = [ChatMessage(one.role, text) for one, text in zip(prepared.window, texts, strict=True)]
     return [system, *before, ChatMessage("user", prepared.text)]
 
 

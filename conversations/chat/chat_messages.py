@@ -109,7 +109,7 @@ class KeptThread(_Thread[Conversation, Message]):
         found = _last_kept(self.user, self.conversation)
         if found is None or found.shown != self.shown:
             raise Conflict(SAID_LATER)
-        carried = remember_this.detach_from(self.question, user=self.user)
+        detached = remember_this.detach_from(self.question, user=self.user)
         message_forgets.forget_message(user=self.user, message=self.answer, cascade=True)
         turn = turns.record_turn(
             user=self.user,
@@ -118,7 +118,7 @@ class KeptThread(_Thread[Conversation, Message]):
             assistant_message=reply,
             forget=forget,
         )
-        carried.attach_to(turn.turn)
+        detached.attach_to(turn.turn)
         conversation_names.give_title(turn.conversation, self.question.content)
         return [turn.user_message, turn.assistant_message]
 
@@ -236,15 +236,15 @@ def editable(
     `Conflict` if there is no such message.
     """
     if isinstance(conversation, TemporaryConversation):
-        said = temporary.read(conversation)
-        at = max((at for at, one in enumerate(said) if _may_edit(one, message)), default=None)
+        messages = temporary.read(conversation)
+        at = max((at for at, one in enumerate(messages) if _may_edit(one, message)), default=None)
         if at is None:
             raise Conflict(NOT_HERE)
-        rows = [(one.public_id, one.role) for one in said[at:]]
-        return _editable(said[at], rows, is_first=at == 0)
+        rows = [(one.public_id, one.role) for one in messages[at:]]
+        return _editable(messages[at], rows, is_first=at == 0)
     own = selectors.messages_of(user, conversation)
-    asked = own.filter(role=Role.USER, **({"public_id": message} if message else {}))
-    question = asked.order_by("-number").first()
+    questions = own.filter(role=Role.USER, **({"public_id": message} if message else {}))
+    question = questions.order_by("-number").first()
     if question is None:
         raise Conflict(NOT_HERE)
     pks = message_erasure.later_message_pks(question, user=user)
@@ -320,9 +320,9 @@ def _record_question(text: str, *, user: User, conversation: Conversation) -> Ke
 def _record_temporary_question(
     text: str, *, user: User, conversation: TemporaryConversation
 ) -> TemporaryThread:
-    (said,), _ = temporary.append(conversation, messages=(MessageInput(text),))
+    (message,), _ = temporary.append(conversation, messages=(MessageInput(text),))
     count = conversation.message_count + 1
-    return TemporaryThread(user, replace(conversation, message_count=count), said)
+    return TemporaryThread(user, replace(conversation, message_count=count), message)
 
 
 def _last_kept(user: User, conversation: Conversation) -> KeptThread | None:

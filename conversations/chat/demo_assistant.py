@@ -266,8 +266,8 @@ def answer(
     if remembering and secret and intent is not Intent.LIST:
         return text["secret"]
     if intent in _TOLD:
-        told = _acknowledgement(text, intent=intent, remembering=remembering)
-        return f"{text['is_off']}{told}" if is_off else told
+        reply = _acknowledgement(text, intent=intent, remembering=remembering)
+        return f"{text['is_off']}{reply}" if is_off else reply
     if is_off and not memories and intent in (Intent.LIST, Intent.QUESTION):
         return _joined(text["who_empty"], text["unused"])
     if intent is Intent.LIST:
@@ -275,11 +275,11 @@ def answer(
         return known or text["waits" if waits else "known_nothing"]
     if intent is not Intent.QUESTION:
         return text[_FIXED.get(intent, "other")]
-    theirs = _quotable(of_others)
-    others = [one for one in _quotable(perhaps) if one not in (*memories, *theirs)][:PERHAPS]
+    about_others = _quotable(of_others)
+    others = [one for one in _quotable(perhaps) if one not in (*memories, *about_others)][:PERHAPS]
     limit = LISTED if subject_of(message) else SHOWN
     return _answer_from_memories(
-        text, memories, of_others=theirs, perhaps=others, limit=limit, waits=waits
+        text, memories, of_others=about_others, perhaps=others, limit=limit, waits=waits
     )
 
 
@@ -332,23 +332,23 @@ def _answer_from_memories(
     if not memories and not of_others and not perhaps:
         return _joined(text["who_empty"], text["waits" if waits else "nothing"])
     fitting = _quoted(text["relevant"], memories, text=text, limit=limit)
-    theirs = _quoted(
+    about_others = _quoted(
         text["others" if memories else "only_others"], of_others, text=text, limit=SHOWN
     )
     lead, left = text["also" if memories or of_others else "perhaps"], limit - len(memories)
     others = "\n".join([lead, *(f"- {memory}" for memory in perhaps[:left])])
     others = others if perhaps and left > 0 else ""
-    return _joined(text["who"], fitting, theirs, others, text["waits"] if waits else "")
+    return _joined(text["who"], fitting, about_others, others, text["waits"] if waits else "")
 
 
 def _acknowledgement(text: dict[str, str], *, intent: Intent, remembering: bool) -> str:
     if not remembering:
-        told = text["off"]
+        reply = text["off"]
     elif intent is Intent.REMIND:
-        told = text["remind_kept"]
+        reply = text["remind_kept"]
     else:
-        told = text["telling"] if intent is Intent.TELLING else text["remember"]
-    return _joined(text["remind"], told) if intent is Intent.REMIND else told
+        reply = text["telling"] if intent is Intent.TELLING else text["remember"]
+    return _joined(text["remind"], reply) if intent is Intent.REMIND else reply
 
 
 def _quotable(memories: Sequence[str]) -> list[str]:

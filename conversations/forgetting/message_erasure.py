@@ -122,8 +122,8 @@ def turn_message_pks(user: User, messages: Iterable[int]) -> list[int]:
 
 
 def consequences_of_conversation(conversation: Conversation, *, user: User) -> Consequences:
-    shown = Q(hidden_at__isnull=True)
-    target = target_of(user, shown, conversation=conversation.pk, is_whole=True)
+    visible = Q(hidden_at__isnull=True)
+    target = target_of(user, visible, conversation=conversation.pk, is_whole=True)
     return _consequences(target, user=user)
 
 
@@ -162,14 +162,14 @@ def preview_memory_effects(
         transaction.set_rollback(True)
     outcomes = forget_plan.plan(graph.texts)
     standing = {one.memory for one in graph.texts if not outcomes[one.id].erased}
-    shown = [one for one in graph.memories if one.hidden_at is None]
-    lost = [one.pk for one in shown if one.pk not in standing]
+    visible = [one for one in graph.memories if one.hidden_at is None]
+    lost = [one.pk for one in visible if one.pk not in standing]
     changed = [
         one.pk
-        for one in shown
+        for one in visible
         if one.pk in standing and outcomes[dependencies.current_text(graph, one).id].changed
     ]
-    return lost, changed, [one.pk for one in shown if one.pk not in {*lost, *changed}]
+    return lost, changed, [one.pk for one in visible if one.pk not in {*lost, *changed}]
 
 
 def hide(user: User, target: Target) -> int:

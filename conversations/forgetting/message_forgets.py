@@ -306,17 +306,19 @@ def also_forgotten(
     was learned from these and other sources is returned if the other sources alone don't support
     its text. Takes one query.
     """
-    asked = Message.objects.filter(user=user, public_id__in=message_ids).values("pk")
+    messages = Message.objects.filter(user=user, public_id__in=message_ids).values("pk")
     turns = Turn.everything.filter(
-        Q(user_message__in=asked) | Q(assistant_message__in=asked), user=user
+        Q(user_message__in=messages) | Q(assistant_message__in=messages), user=user
     ).values("pk")
     of_turn = Q(message__turn_as_question__in=turns) | Q(message__turn_as_reply__in=turns)
-    theirs = Q(turn__in=turns) | Q(message__in=asked) | of_turn
+    from_messages = Q(turn__in=turns) | Q(message__in=messages) | of_turn
     sources = Source.objects.filter(user=user)
-    parts = sources.filter(theirs, joint=True, version=OuterRef("version"))
-    supports = sources.filter(memory=OuterRef("pk")).exclude(theirs)
+    parts = sources.filter(from_messages, joint=True, version=OuterRef("version"))
+    supports = sources.filter(memory=OuterRef("pk")).exclude(from_messages)
     supports = supports.exclude(Exists(parts), joint=True)
-    lost = Memory.visible.filter(~Exists(supports), user=user, sources__in=sources.filter(theirs))
+    lost = Memory.visible.filter(
+        ~Exists(supports), user=user, sources__in=sources.filter(from_messages)
+    )
     return list(lost.exclude(public_id__in=memory_ids).order_by("pk").distinct())
 
 
@@ -356,10 +358,10 @@ def forget_rows(
         lock(user, conversation)
     wanted = {one.pk for one in memories}
     memory_forgets.blank_titles(user, memory_forgets.add_archived(user, wanted))
-    there = set(memory_forgets.lock(user, Q(pk__in=wanted)))
-    if there != wanted:
+    existing = set(memory_forgets.lock(user, Q(pk__in=wanted)))
+    if existing != wanted:
         raise NotFound("This memory doesn’t exist.")
-    gone = memory_forgets.add_archived(user, there)
+    gone = memory_forgets.add_archived(user, existing)
     targets = targets_of(user, pks)
     counted = [_hide_with_traces(user, target) for target in targets]
     still_said = memory_forgets.find_stating_messages(user, gone) | set(said_in)
@@ -402,8 +404,8 @@ def _keep_without_messages(user: User, targets: Sequence[Target], kept: Collecti
     """
     if not kept or not targets:
         return 0
-    theirs = lost_sources_of(targets, gone=()) & Q(memory__in=kept)
-    return rederivation.keep_as_own(user=user, lost_sources=theirs, comment=rederivation.KEPT_ALONE)
+    lost = lost_sources_of(targets, gone=()) & Q(memory__in=kept)
+    return rederivation.keep_as_own(user=user, lost_sources=lost, comment=rederivation.KEPT_ALONE)
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:

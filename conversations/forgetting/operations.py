@@ -59,8 +59,8 @@ def forget_message(run: Run) -> Mapping[str, Any]:
 
 
 def _request_summaries(user: User, conversations: Sequence[int]) -> None:
-    there = Conversation.objects.filter(user=user, pk__in=conversations)
-    for pk in there.order_by("pk").values_list("pk", flat=True):
+    existing = Conversation.objects.filter(user=user, pk__in=conversations)
+    for pk in existing.order_by("pk").values_list("pk", flat=True):
         if Summary.everything.filter(user=user, conversation=pk, text="").exists():
             summaries.request(user=user, conversation_id=pk)
 
@@ -178,13 +178,13 @@ def _erase(
     _remember(run, user, targets, lost_sources=lost_sources if forget_memories else None, gone=gone)
     if forget_memories:
         memory_forgets.erase_in_rounds(run, user=user, lost_sources=lost_sources, gone=gone)
-    operation, asked = run.operation, run.operation.created_at
+    operation, requested_at = run.operation, run.operation.created_at
 
     def of_each(erase: Callable[[User, Target], Counts]) -> Callable[[], Counts]:
         return lambda: sum((Counter(erase(user, one)) for one in targets), Counter())
 
     steps: dict[str, Callable[[], Counts]] = {
-        "traces": of_each(partial(message_erasure.erase_traces, until=asked)),
+        "traces": of_each(partial(message_erasure.erase_traces, until=requested_at)),
         "index": of_each(message_erasure.erase_index),
         "summaries": of_each(message_erasure.erase_summaries),
         "turns": of_each(message_erasure.erase_turns),

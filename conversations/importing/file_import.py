@@ -154,7 +154,7 @@ def apply(
     loading.finish()
     if opened.format != Format.MEMORY_CENTER and own.episodic_enabled:
         new = Turn.objects.filter(pk__in=loading.added[Turn])
-        bare = new.filter(~Exists(Episode.everything.filter(turn=OuterRef("pk"))))
+        without_episode = new.filter(~Exists(Episode.everything.filter(turn=OuterRef("pk"))))
         Episode.objects.bulk_create(
             [
                 Episode(
@@ -163,7 +163,7 @@ def apply(
                     turn=turn,
                     created_at=turn.created_at,
                 )
-                for turn in bare.iterator()
+                for turn in without_episode.iterator()
             ],
             batch_size=1_000,
         )
@@ -329,8 +329,8 @@ def _missing(kind: TargetKind, model: Any, user: User) -> Iterator[list[Entry]]:
     after = 0
     while True:
         with as_user(user):
-            bare = model.objects.filter(~Exists(indexed), user=user, pk__gt=after)
-            rows = list(bare.order_by("pk")[:_BATCH])
+            unindexed = model.objects.filter(~Exists(indexed), user=user, pk__gt=after)
+            rows = list(unindexed.order_by("pk")[:_BATCH])
             texts = reindexing.TEXTS[kind]([row.pk for row in rows])
         if not rows:
             return
@@ -355,8 +355,8 @@ def _index_memories(run: Run, user: User, count: int) -> int:
     done, after = 0, 0
     while True:
         with as_user(user):
-            bare = Memory.visible.filter(user=user, indexed_at__isnull=True, pk__gt=after)
-            memory = bare.order_by("pk").first()
+            unindexed = Memory.visible.filter(user=user, indexed_at__isnull=True, pk__gt=after)
+            memory = unindexed.order_by("pk").first()
         if memory is None:
             return done
         after = memory.pk

@@ -84,9 +84,9 @@ def result_of(people: Sequence[User]) -> LearningResult:
         with as_user(user):
             found.update(Memory.objects.filter(user=user).values_list("status", flat=True))
     with as_system():
-        ours = _operations_of(people)
-        later = ours.filter(status__in=(Status.PENDING, Status.RUNNING)).count()
-        failed = Counter(ours.filter(status=Status.FAILED).values_list("kind", "last_error"))
+        operations = _operations_of(people)
+        later = operations.filter(status__in=(Status.PENDING, Status.RUNNING)).count()
+        failed = Counter(operations.filter(status=Status.FAILED).values_list("kind", "last_error"))
     return LearningResult(
         memories=found[MemoryStatus.ACTIVE],
         to_review=found[MemoryStatus.CANDIDATE],

@@ -157,10 +157,10 @@ def _existing_messages(found: Sequence[IndexInput]) -> frozenset[int]:
     ids = [message.pk for one in found for message in one.messages]
     if not ids:
         return frozenset()
-    there = statements.rows(
+    existing = statements.rows(
         "SELECT id FROM conversations_message WHERE id = ANY(%s) AND hidden_at IS NULL", [ids]
     )
-    return frozenset(pk for (pk,) in there)
+    return frozenset(pk for (pk,) in existing)
 
 
 @dataclass(frozen=True)
@@ -190,12 +190,12 @@ def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
     """
     found = {}
     for pk, wants, episode, *messages in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
-        there = [
+        existing = [
             one
             for one, hidden_at in zip(messages[::2], messages[1::2], strict=True)
             if not hidden_at
         ]
-        found[pk] = _ExistingTurn(frozenset(there), wants, episode)
+        found[pk] = _ExistingTurn(frozenset(existing), wants, episode)
     return found
 
 

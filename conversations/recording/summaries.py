@@ -51,8 +51,8 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
     joint_learning.flush(run, user=user, conversation=found.conversation, through=through)
     with as_user(user):
         ids = [message.pk for message in found.messages]
-        asked = learnability.not_to_keep_among(Message.objects.filter(pk__in=ids))
-        left_out = frozenset(asked.values_list("pk", flat=True))
+        not_to_keep = learnability.not_to_keep_among(Message.objects.filter(pk__in=ids))
+        left_out = frozenset(not_to_keep.values_list("pk", flat=True))
     text = write(found, left_out=left_out)
     if not text:
         return None

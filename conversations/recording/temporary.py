@@ -159,13 +159,13 @@ def append(
     """
 
     def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
-        there = _read(pipe, current)
-        known = {one.external_id: one for one in there if one.external_id is not None}
-        said = [_find_existing(known, message) or _new_message(message) for message in messages]
-        fresh = [one for one in said if one not in there]
+        existing = _read(pipe, current)
+        known = {one.external_id: one for one in existing if one.external_id is not None}
+        results = [_find_existing(known, message) or _new_message(message) for message in messages]
+        fresh = [one for one in results if one not in existing]
         if fresh:
             pipe.multi()
-            count = len(there) + len(fresh)
+            count = len(existing) + len(fresh)
             name = _messages(current.public_id)
             changed = replace(
                 current,
@@ -176,7 +176,7 @@ def append(
             pipe.rpush(name, *(orjson.dumps(message) for message in fresh))
             pipe.expireat(name, int(current.created_at.timestamp()) + _lifetime())
             _put(pipe, changed)
-        return said, not fresh
+        return results, not fresh
 
     return _change(conversation, change)
 

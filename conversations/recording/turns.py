@@ -97,22 +97,22 @@ def record_turn(
     `Invalid`, with the field's name, if a value is invalid, `Conflict` if a client id was used for
     another text or in another turn, and `NotFound` if the conversation no longer exists.
     """
-    said = replace(user_message, role=Role.USER)
+    user_input = replace(user_message, role=Role.USER)
     reply = replace(assistant_message, role=Role.ASSISTANT)
-    _check(said, field="user_message")
+    _check(user_input, field="user_message")
     _check(reply, field="assistant_message")
-    if said.external_id is not None and said.external_id == reply.external_id:
+    if user_input.external_id is not None and user_input.external_id == reply.external_id:
         raise Invalid.field("assistant_message_id", "The two messages need two ids.")
-    unmasked = said.content
-    said, reply = mask_for_storage(said, reply)
+    unmasked = user_input.content
+    user_input, reply = mask_for_storage(user_input, reply)
     thread = _lock(user, conversation)
     conversation = thread.conversation
     moment = occurred_at or timezone.now()
-    question, answer, known = _find_or_add_both(thread, said, reply, moment=moment)
+    question, answer, known = _find_or_add_both(thread, user_input, reply, moment=moment)
     if known is not None:
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _create_turn(question, answer, project_key=project_key, tools=tools, labels=labels)
-    if unmasked != said.content:
+    if unmasked != user_input.content:
         memory_writes.record_refusals(masking.refusals_of(unmasked), user_id=user.pk, turn=turn)
     _save_counters(conversation)
     audit_log.record_together("turn.recorded", subject=user.subject, target=turn.public_id)
@@ -176,8 +176,8 @@ def rate_message(
     if rating is None:
         Feedback.objects.filter(user=user, message=message).delete()
         return None
-    given = {"user": user, "rating": rating, "comment": masked(comment)}
-    feedback, _ = Feedback.objects.update_or_create(message=message, defaults=given)
+    values = {"user": user, "rating": rating, "comment": masked(comment)}
+    feedback, _ = Feedback.objects.update_or_create(message=message, defaults=values)
     return feedback
 
 
@@ -251,16 +251,16 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
 
 
 def _find_or_add_both(
-    thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
+    thread: _Thread, user_input: MessageInput, reply: MessageInput, *, moment: datetime
 ) -> tuple[Message, Message, Turn | None]:
-    ids = [one.external_id for one in (said, reply) if one.external_id is not None]
+    ids = [one.external_id for one in (user_input, reply) if one.external_id is not None]
     known = Message.objects.filter(conversation=thread.conversation, external_id__in=ids)
     if not ids or not known.exists():
-        question = _next_message(thread, said, moment=moment)
+        question = _next_message(thread, user_input, moment=moment)
         answer = _next_message(thread, reply, moment=question.created_at)
         statements.insert([question, answer])
         return question, answer, None
-    question, old = _find_or_add(thread, said, moment=moment, field="user_message_id")
+    question, old = _find_or_add(thread, user_input, moment=moment, field="user_message_id")
     answer, answer_old = _find_or_add(
         thread, reply, moment=question.created_at, field="assistant_message_id"
     )

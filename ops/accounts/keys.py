@@ -73,8 +73,10 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
     Raise `NotFound` if there is no such key among `keys_of(user)`.
     """
     number = key_id.removeprefix(KEY_ID)
-    here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
-    found = keys_of(user).filter(pk=int(number)).first() if here else None
+    is_key_id = (
+        key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
+    )
+    found = keys_of(user).filter(pk=int(number)).first() if is_key_id else None
     if found is None:
         raise NotFound("This key doesn’t exist.")
     return found
@@ -194,8 +196,8 @@ def is_valid_receipt_token(operation: Operation, *, token: str) -> bool:
 
 
 def revoke(key: ApiKey) -> None:
-    living = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True)
-    if living.update(revoked_at=timezone.now()):
+    valid = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True)
+    if valid.update(revoked_at=timezone.now()):
         _record_in_ledger(key, revoked=True)
         _record("key.revoked", key)
 

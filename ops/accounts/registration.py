@@ -65,8 +65,8 @@ def invite(*, user: User, role: Role, name: str = "") -> NewInvitation:
 
 def invitations() -> QuerySet[Invitation]:
     """Return the invitations that can still be used, newest first."""
-    living = Invitation.objects.filter(expires_at__gt=timezone.now(), user__hidden_at=None)
-    return living.select_related("user").order_by("-pk")
+    valid = Invitation.objects.filter(expires_at__gt=timezone.now(), user__hidden_at=None)
+    return valid.select_related("user").order_by("-pk")
 
 
 def revoke_invitation(invitation: Invitation) -> None:
@@ -149,10 +149,10 @@ def take_link(token: str) -> SignInLink:
     unknown, or if its person may no longer sign in with a link.
     """
     now = timezone.now()
-    living = SignInLink.objects.filter(
+    valid = SignInLink.objects.filter(
         digest=keys.digest(token), used_at__isnull=True, expires_at__gt=now
     )
-    if not living.update(used_at=now):
+    if not valid.update(used_at=now):
         raise NotFound("This link no longer works.")
     link = SignInLink.objects.select_related("user").get(digest=keys.digest(token))
     user = link.user

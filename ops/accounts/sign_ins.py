@@ -198,16 +198,16 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
         raise Invalid.field(
             "code", "This code isn’t valid right now. Is the clock on your device correct?"
         )
-    given = _new_codes()
+    codes = _new_codes()
     SecondFactor.objects.create(
         user=user,
         secret=secret,
         last_step=step,
-        recovery=[recovery_digest(recovery_code) for recovery_code in given],
+        recovery=[recovery_digest(recovery_code) for recovery_code in codes],
     )
     _record_second_factor(user)
     audit_log.record("second_factor.on", subject=user.subject)
-    return given
+    return codes
 
 
 def use_second_factor_code(*, user: User, code: str) -> bool:
@@ -233,13 +233,13 @@ def use_second_factor_code(*, user: User, code: str) -> bool:
 
 
 def renew_recovery_codes(user: User) -> Sequence[str]:
-    given = _new_codes()
+    codes = _new_codes()
     SecondFactor.objects.filter(user=user).update(
-        recovery=[recovery_digest(code) for code in given]
+        recovery=[recovery_digest(code) for code in codes]
     )
     _record_second_factor(user)
     audit_log.record("second_factor.renewed", subject=user.subject)
-    return given
+    return codes
 
 
 def turn_off_second_factor(user: User) -> bool:

@@ -63,11 +63,11 @@ def _is_in(folder: Path) -> bool:
     """
     try:
         with (folder / "global" / "pg_control").open("rb") as file:
-            (there,) = struct.unpack("<Q", file.read(8))
+            (stored_id,) = struct.unpack("<Q", file.read(8))
     except (OSError, struct.error):
         return False
-    [(ours,)] = statements.rows("SELECT system_identifier FROM pg_control_system()")
-    return bool(ours % (1 << 64) == there)
+    [(own_id,)] = statements.rows("SELECT system_identifier FROM pg_control_system()")
+    return bool(own_id % (1 << 64) == stored_id)
 
 
 @contextmanager
@@ -75,8 +75,8 @@ def outside_transactions() -> Iterator[psycopg.Connection[Any]]:
     """Open a second connection, for statements that can't run inside a transaction."""
     values = connection.get_connection_params()
     known = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert")
-    given = {name: values[name] for name in known if values.get(name)}
-    with psycopg.connect(**given, autocommit=True) as own:
+    options = {name: values[name] for name in known if values.get(name)}
+    with psycopg.connect(**options, autocommit=True) as own:
         yield own
 
 

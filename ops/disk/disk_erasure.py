@@ -116,7 +116,7 @@ def erase_disk(run: Run) -> dict[str, Any]:
     if not cluster.is_cluster_local():
         return {"receipts": 0}
     waiting = _begin(run)
-    looked: ScanResult | None = None
+    result: ScanResult | None = None
     if waiting:
         # A copy of the database made before an upgrade may contain rows that were forgotten since.
         shutil.rmtree(settings.UPGRADE_BACKUP_DIR, ignore_errors=True)
@@ -124,13 +124,13 @@ def erase_disk(run: Run) -> dict[str, Any]:
         if size > settings.DISK_ERASURE_MAX_MB * 1_000_000:
             _conclude(run, waiting, TOO_LARGE, {"bytes": size})
         else:
-            looked = _erase(run, waiting)
-            _conclude(run, waiting, GONE, looked.summary())
+            result = _erase(run, waiting)
+            _conclude(run, waiting, GONE, result.summary())
     # Remove the deleted keys and hashes from the files as well.
     run.step("clear")
     _rewrite_tables(_KEPT_IN, then=lambda _: None)
     cluster.renew_log()
-    return {"receipts": len(waiting), **(looked.summary() if looked else {})}
+    return {"receipts": len(waiting), **(result.summary() if result else {})}
 
 
 def _begin(run: Run) -> list[Receipt]:
@@ -164,19 +164,19 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
     run.step("read", total=1)
     operations = [receipt.operation_id for receipt in waiting]
     with run.applying_as_system():
-        sought = disk_traces.list_searched(operations)
+        searched = disk_traces.list_searched(operations)
     for _ in range(_ROUNDS):
         _rewrite(run, tables)
         run.step("log")
         cluster.renew_log()
-        looked = _scan(run, sought)
-        if not looked.found:
-            return looked
+        result = _scan(run, searched)
+        if not result.found:
+            return result
         # These tables needn't include the planner's statistics, which are always rewritten.
-        tables = residue_columns.tables_among(cluster.tables_of(looked.found).values())
-    logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_MOST_LISTED])
-    where = ", ".join(looked.found[:_MOST_LISTED])
-    raise DiskNotClean(f"{len(looked.found)} files still hold something: {where}")
+        tables = residue_columns.tables_among(cluster.tables_of(result.found).values())
+    logger.warning("operation %s: left in %s", run.operation.public_id, result.found[:_MOST_LISTED])
+    where = ", ".join(result.found[:_MOST_LISTED])
+    raise DiskNotClean(f"{len(result.found)} files still hold something: {where}")
 
 
 def _rewrite(run: Run, tables: set[str]) -> None:
@@ -200,7 +200,7 @@ def _rewrite_tables(tables: Iterable[str], *, then: Callable[[str], object]) -> 
         raise DiskNotClean(f"The table {error} is in use.") from error
 
 
-def _scan(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
+def _scan(run: Run, searched: Sequence[SearchedTexts]) -> ScanResult:
     reported_at = 0.0
 
     def progress(done: int, total: int) -> None:
@@ -209,7 +209,7 @@ def _scan(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
             run.step("scan", done=done // 1_000_000, total=total // 1_000_000)
             reported_at = time.monotonic()
 
-    return raw_scan.scan_files(sought, progress=progress)
+    return raw_scan.scan_files(searched, progress=progress)
 
 
 def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[str, int]) -> None:

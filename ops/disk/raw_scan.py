@@ -104,26 +104,26 @@ def _size(path: Path) -> int:
 
 def _file(path: Path, name: str) -> File:
     is_outside = not name.startswith(f"{cluster.FOLDER}/")
-    ours = f"{cluster.FOLDER}/base/{cluster.database_number()}/"
-    holds_rows = name.startswith((ours, f"{cluster.FOLDER}/base/{cluster.TEMPORARY}/"))
+    own_folder = f"{cluster.FOLDER}/base/{cluster.database_number()}/"
+    holds_rows = name.startswith((own_folder, f"{cluster.FOLDER}/base/{cluster.TEMPORARY}/"))
     is_own = not is_outside and not holds_rows and name.startswith(_OWN)
     return File(path, name, is_own, is_outside)
 
 
-def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanResult:
+def scan_files(searched: Sequence[SearchedTexts], *, progress: Progress) -> ScanResult:
     """Scan all files for these texts. Don't call it inside a transaction."""
     every = files()
     total = size_of(every)
-    looked = ScanResult(files=len(every), bytes=total)
-    explained = [_none() for _ in sought]
+    result = ScanResult(files=len(every), bytes=total)
+    explained = [_none() for _ in searched]
     suspects: dict[File, list[Places]] = {}
     done = 0
     for file in every:
         progress(done, total)
-        hits = [_none() for _ in sought]
+        hits = [_none() for _ in searched]
         for text in _texts(file):
             progress(done, total)
-            _add(hits, sought, text, short=not file.is_outside)
+            _add(hits, searched, text, short=not file.is_outside)
         done += _size(file.path)
         if file.is_own:
             explained = _together(explained, hits)
@@ -131,18 +131,20 @@ def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanRe
             suspects[file] = hits
     if suspects:
         explained = _together(
-            explained, _hashes_in_rows(sought, then=lambda: progress(done, total))
+            explained, _hashes_in_rows(searched, then=lambda: progress(done, total))
         )
-        looked.found = _remaining_files(sought, suspects, explained)
-    return looked
+        result.found = _remaining_files(searched, suspects, explained)
+    return result
 
 
 def _remaining_files(
-    sought: Sequence[SearchedTexts], suspects: Mapping[File, list[Places]], explained: list[Places]
+    searched: Sequence[SearchedTexts],
+    suspects: Mapping[File, list[Places]],
+    explained: list[Places],
 ) -> list[str]:
     found = []
     for file, hits in suspects.items():
-        for texts, numbers, known in zip(sought, hits, explained, strict=True):
+        for texts, numbers, known in zip(searched, hits, explained, strict=True):
             left = np.setdiff1d(numbers, known)
             if left.size and (not file.is_outside or texts.holds_a_text(left)):
                 found.append(file.name)
@@ -150,11 +152,11 @@ def _remaining_files(
     return found
 
 
-def _add(hits: list[Places], sought: Sequence[SearchedTexts], text: str, *, short: bool) -> None:
+def _add(hits: list[Places], searched: Sequence[SearchedTexts], text: str, *, short: bool) -> None:
     if not text:
         return
-    reduced = reduce_text(text, shortest=min(texts.wanted.shortest for texts in sought))
-    for number, texts in enumerate(sought):
+    reduced = reduce_text(text, shortest=min(texts.wanted.shortest for texts in searched))
+    for number, texts in enumerate(searched):
         found = texts.wanted.within(reduced, short=short)
         if found.size:
             hits[number] = np.union1d(hits[number], found)
@@ -190,18 +192,20 @@ def _raw(path: Path) -> Iterator[str]:
             end = chunk[-_OVERLAP:]
 
 
-def _hashes_in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
+def _hashes_in_rows(
+    searched: Sequence[SearchedTexts], *, then: Callable[[], object]
+) -> list[Places]:
     """Return the indexes of hashes that occur in anybody's remaining rows or in system catalogues.
 
-    The result contains one array for each item of `sought`. `then` is called for each text read.
+    The result contains one array for each item of `searched`. `then` is called for each text read.
     """
-    hits = [_none() for _ in sought]
+    hits = [_none() for _ in searched]
     with cluster.outside_transactions() as own, own.transaction():
         own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))
         for schema, table, columns in own.execute(_TABLES, [list(_TEXTUAL)]).fetchall():
             for text in _rows_of(own, schema, table, columns or []):
                 then()
-                _add(hits, sought, text, short=True)
+                _add(hits, searched, text, short=True)
     return hits
 
 

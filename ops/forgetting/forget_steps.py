@@ -173,15 +173,15 @@ def prepare_erasure(
     for pieces of text that occur in them.
     """
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
-    leaves = run.operation.kind == Kind.FORGET_USER
+    is_account_erased = run.operation.kind == Kind.FORGET_USER
 
     def keep() -> Counts:
-        _blank_responses(user, until=None if leaves else run.operation.created_at)
+        _blank_responses(user, until=None if is_account_erased else run.operation.created_at)
         hashed = erased_hashes.store_hashes(
             run.operation, texts=texts(), rows=rows(), staying=staying()
         )
         disk_traces.store_hashes(run.operation, hashed)
-        if not leaves:
+        if not is_account_erased:
             erased_hashes.delete_shared_hashes(run.operation, stores.remaining_texts(user.pk))
         return {}
 
@@ -205,19 +205,19 @@ def finish(
     """
     with as_system():
         issued = Receipt.objects.filter(operation=run.operation).first()
-        elsewhere = stores.stores_in_use()
+        external = stores.stores_in_use()
     if issued is not None:
         return _result(issued)
     gone: int | None = run.payload.get("user") if user is None else user.pk
     if gone is not None:
-        for store in elsewhere:
+        for store in external:
             _erase_in(store, run=run, user_id=gone)
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
     run.step("scan")
     with as_system():
         erased = erased_hashes.erased_hashes_of(run.operation)
-        whose = ScannedPerson(gone, run.operation.subject, since=run.operation.created_at)
-        found = residue_scan.scan(whose, erased)
+        person = ScannedPerson(gone, run.operation.subject, since=run.operation.created_at)
+        found = residue_scan.scan(person, erased)
     residue_scan.check(found)
     run.step("vacuum")
     tables = cluster.vacuum(run.operation)

@@ -205,8 +205,8 @@ def enqueue_each(
 ) -> tuple[Operation, ...]:
     """Enqueue several operations in one statement, without dedupe keys."""
     now, key = timezone.now(), audit_log.acting_key_id()
-    given = {"subject": subject, "serial_key": serial_key, "requested_by_key": key}
-    made = [_new(item, run_after=now, **given) for item in wanted]
+    fields = {"subject": subject, "serial_key": serial_key, "requested_by_key": key}
+    made = [_new(item, run_after=now, **fields) for item in wanted]
     statements.insert(made)
     transaction.on_commit(broker.wake, robust=True)
     return tuple(made)
@@ -221,8 +221,8 @@ def enqueue_all(
     serial_key: str | None = None,
 ) -> int:
     """Enqueue many operations of the same kind, without dedupe keys; return their number."""
-    given = {"subject": subject, "serial_key": serial_key, "run_after": timezone.now()}
-    made = [_new(NewOperation(kind, payload, priority), **given) for payload in payloads]
+    fields = {"subject": subject, "serial_key": serial_key, "run_after": timezone.now()}
+    made = [_new(NewOperation(kind, payload, priority), **fields) for payload in payloads]
     Operation.objects.bulk_create(made, batch_size=1_000)
     transaction.on_commit(broker.wake, robust=True)
     return len(made)
@@ -401,9 +401,9 @@ def renew(operation: Operation) -> bool:
     `updated_at` stays unchanged, since it is the time of the last progress. A locked row is
     skipped, since the lock normally belongs to a transaction of the same attempt.
     """
-    mine = [operation.pk, operation.attempt]
-    renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
-    return bool(renewed or statements.rows(_RUNS, mine))
+    attempt = [operation.pk, operation.attempt]
+    renewed = statements.rows(_RENEW, [_lease(timezone.now()), *attempt])
+    return bool(renewed or statements.rows(_RUNS, attempt))
 
 
 def has_lease(operation: Operation) -> bool:

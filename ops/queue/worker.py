@@ -49,7 +49,7 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
     return count
 
 
-class _Rotation:
+class _Turns:
     """Chooses the next operation: usually the oldest one of the most urgent priority.
 
     Every fourth operation is the oldest one of the next person in rotation. So even if one person
@@ -80,7 +80,7 @@ class _Rotation:
         return outbox.claim_next(kinds, now=timezone.now(), after=after)
 
 
-_rotation = _Rotation()
+_turns = _Turns()
 
 
 def _finish_and_take(
@@ -97,7 +97,7 @@ def _finish_and_take(
             with as_system(durable=False):
                 if ended is not None:
                     _end(*ended)
-                return _rotation.claim_next() if more else None
+                return _turns.claim_next() if more else None
         except IntegrityError:
             if ended is not None:
                 _record(*ended)

@@ -135,8 +135,8 @@ def drop(operations: QuerySet[Operation]) -> None:
 
 
 def _key_of(operation: Operation) -> bytes:
-    given = [operation.pk, secrets.token_bytes(32), timezone.now(), operation.pk]
-    [(made,)] = statements.rows(_KEY, given)
+    values = [operation.pk, secrets.token_bytes(32), timezone.now(), operation.pk]
+    [(made,)] = statements.rows(_KEY, values)
     return bytes(made)
 
 

@@ -84,13 +84,13 @@ class Fingerprints:
     def __len__(self) -> int:
         return len(self._needed)
 
-    def texts_found_in(self, leaves: Sequence[str], *, short: bool = True) -> list[FoundText]:
+    def texts_found_in(self, strings: Sequence[str], *, short: bool = True) -> list[FoundText]:
         """Return the known texts of which a field contains at least half of the hashes.
 
-        `leaves` are the strings in the field. With `short`, a text shorter than a shingle is found
+        `strings` are the strings in the field. With `short`, a text shorter than a shingle is found
         too, if it forms a whole line of the field.
         """
-        found = self.within(leaves, short=short)
+        found = self.within(strings, short=short)
         if not found.size:
             return []
         start = np.searchsorted(self._values, found, side="left")
@@ -101,11 +101,11 @@ class Fingerprints:
         enough = np.flatnonzero((counts * 2 >= self._needed) & (counts > 0))
         return [FoundText(int(number), values[owners == number]) for number in enough]
 
-    def within(self, leaves: Sequence[str], *, short: bool = True) -> Hashes:
-        """Return those hashes of known texts that occur in a field with the strings `leaves`."""
+    def within(self, strings: Sequence[str], *, short: bool = True) -> Hashes:
+        """Return those hashes of known texts that occur in a field, given as its strings."""
         if not self._values.size:
             return self._values
-        wanted = set(self._of(leaves, short=short))
+        wanted = set(self._of(strings, short=short))
         if not wanted:
             return self._values[:0]
         made = np.fromiter(wanted, dtype=np.int64)
@@ -114,8 +114,8 @@ class Fingerprints:
         found: Hashes = made[self._values[at] == made]
         return found
 
-    def _of(self, leaves: Sequence[str], *, short: bool) -> Iterator[int]:
-        lines = [shingles.normalise(line) for leaf in leaves for line in leaf.splitlines()]
+    def _of(self, strings: Sequence[str], *, short: bool) -> Iterator[int]:
+        lines = [shingles.normalise(line) for string in strings for line in string.splitlines()]
         whole = "".join(lines)
         for size in self._sizes:
             if size == shingles.HAN and not shingles.has_han(whole):
@@ -153,10 +153,10 @@ class TextFingerprints(Fingerprints):
             if len(text) < shingles.size_for(text)
         ]
 
-    def texts_found_in(self, leaves: Sequence[str], *, short: bool = True) -> list[FoundText]:
-        found = super().texts_found_in(leaves, short=short)
+    def texts_found_in(self, strings: Sequence[str], *, short: bool = True) -> list[FoundText]:
+        found = super().texts_found_in(strings, short=short)
         known = {text.number for text in found}
-        whole = "\n".join(map(shingles.normalise, leaves))
+        whole = "\n".join(map(shingles.normalise, strings))
         nothing = np.empty(0, dtype=np.int64)
         more = [n for n, text in self._short if n not in known and text in whole]
         return found + [FoundText(number, nothing) for number in more]

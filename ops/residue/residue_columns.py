@@ -237,16 +237,16 @@ def erased_rows(
     The place is the table, or the column that contains the reference ("table.column"). `gone`
     contains, for each table, the primary keys of its erased rows.
     """
-    asked = [
+    lookups = [
         lookup
         for table, pks in gone.items()
         if pks
         for lookup in _residue_conditions(tables).get(table, ())
     ]
-    if not asked:
+    if not lookups:
         return
-    text = " UNION ALL ".join(statement for statement, _, _ in asked)
-    values = {table: list(gone[table]) for _, _, table in asked}
+    text = " UNION ALL ".join(statement for statement, _, _ in lookups)
+    values = {table: list(gone[table]) for _, _, table in lookups}
     yield from statements.rows(text, values)
 
 
@@ -259,9 +259,9 @@ def rows_of_person(
     it is built only once.
     """
     text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
-    given = {"user": user_id, "subject": subject}
+    owner = {"user": user_id, "subject": subject}
     found: list[list[tuple[str, Mapping[str, Any]]]] = [[] for _ in readings]
-    for number, row in statements.rows(text, given | values):
+    for number, row in statements.rows(text, owner | values):
         record = orjson.loads(row)
         found[number].append((str(record.pop("pk")), record))
     for reading, rows in zip(readings, found, strict=True):
@@ -283,8 +283,8 @@ def _one_statement(readings: Sequence[ColumnQuery]) -> tuple[str, dict[str, Any]
     values: dict[str, Any] = {}
     for number, reading in enumerate(readings):
         rows = reading.rows(_USER, _SUBJECT).order_by().values("pk", *reading.columns)
-        text, given = rows[: _FEW + 1].query.sql_with_params()
-        names = [_parameter(value, values) for value in given]
+        text, parameters = rows[: _FEW + 1].query.sql_with_params()
+        names = [_parameter(value, values) for value in parameters]
         parts.append(f"SELECT {number}, to_json(r)::text FROM ({text % tuple(names)}) r")
     return " UNION ALL ".join(parts), values
 
@@ -340,12 +340,12 @@ def rows_mentioning(tables: tuple[ScannedTable, ...], gone: Collection[str]) -> 
     Columns and lists of ids are looked up by their own indexes, and ids inside texts by the index
     of mentions (`foundation.database.schema`), all in one statement.
     """
-    text, asked = _all_lookups(tables)
+    text, lookups = _all_lookups(tables)
     wanted = sorted(gone)
     for start in range(0, len(wanted), _AT_ONCE):
         some = wanted[start : start + _AT_ONCE]
         for number, row in statements.rows(text, {"ids": some}):
-            lookup = asked[number]
+            lookup = lookups[number]
             if lookup.column:
                 yield IdMention(lookup.scanned.table, lookup.column, row)
             else:
@@ -354,13 +354,15 @@ def rows_mentioning(tables: tuple[ScannedTable, ...], gone: Collection[str]) -> 
 
 @cache
 def _all_lookups(tables: tuple[ScannedTable, ...]) -> tuple[str, Sequence[_IdLookup]]:
-    asked = [lookup for scanned in tables if not scanned.keeps_ids for lookup in _lookups(scanned)]
+    lookups = [
+        lookup for scanned in tables if not scanned.keeps_ids for lookup in _lookups(scanned)
+    ]
     each = (
         f'SELECT {number}, {_key_of(lookup.scanned)}::text FROM "{lookup.scanned.table}"'
         f" WHERE {lookup.condition}"
-        for number, lookup in enumerate(asked)
+        for number, lookup in enumerate(lookups)
     )
-    return " UNION ALL ".join(each), asked
+    return " UNION ALL ".join(each), lookups
 
 
 def _lookups(scanned: ScannedTable) -> Iterator[_IdLookup]:

@@ -186,8 +186,8 @@ def check(found: Scan) -> None:
 def _look_for_texts(search: _Search, tables: Sequence[ScannedTable]) -> None:
     if not len(search.erased.texts):
         return
-    whose = search.whose
-    of_all = search.by_hand and whose.user_id is None
+    person = search.whose
+    of_all = search.by_hand and person.user_id is None
     readings = [
         ColumnQuery(scanned, columns, partial(_rows_to_read, scanned, search=search))
         for scanned in tables
@@ -195,7 +195,7 @@ def _look_for_texts(search: _Search, tables: Sequence[ScannedTable]) -> None:
     ]
     key = (search.by_hand, of_all, search.others_wait)
     for reading, row, values in residue_columns.rows_of_person(
-        readings, key, user_id=whose.user_id, subject=whose.subject
+        readings, key, user_id=person.user_id, subject=person.subject
     ):
         for name in reading.columns:
             value = values[name]
@@ -244,10 +244,10 @@ def _unexplained(search: _Search) -> list[Residue]:
     """
     if not search.suspects:
         return []
-    whose = search.whose
+    person = search.whose
     wanted = np.unique(np.concatenate([suspect.hashes for suspect in search.suspects]))
-    user_id = None if search.by_hand else whose.user_id
-    known = explained_hashes(search.erased.texts, wanted, user_id=user_id, since=whose.since)
+    user_id = None if search.by_hand else person.user_id
+    known = explained_hashes(search.erased.texts, wanted, user_id=user_id, since=person.since)
     return [
         suspect.residue
         for suspect in search.suspects

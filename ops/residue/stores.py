@@ -23,7 +23,7 @@ from ops.residue import fingerprints
 _independent: list[IndependentTexts] = []
 _remaining: list[Callable[[int], Iterator[str]]] = []
 _personal_folders: list[str] = []
-_external_stores: list[ExternalStore] = []
+_elsewhere: list[ExternalStore] = []
 _CHUNK = 1 << 20
 _KEYS = 500
 _LINES = 500
@@ -136,11 +136,11 @@ def register_personal_folders(storage: str) -> None:
 
 
 def register_store(store: ExternalStore) -> None:
-    _external_stores.append(store)
+    _elsewhere.append(store)
 
 
 def stores_in_use() -> Sequence[ExternalStore]:
-    return [store for store in _external_stores if store.is_used()]
+    return [store for store in _elsewhere if store.is_used()]
 
 
 def cache_keys(user_id: int) -> set[str]:
@@ -310,8 +310,8 @@ def _files_of_others(user_id: int | None) -> set[Path]:
 
 
 def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:
-    around = next((folder for folder in folders if folder in path.parents), None)
-    return user_id is None or around is None or around / str(user_id) in path.parents
+    parent = next((folder for folder in folders if folder in path.parents), None)
+    return user_id is None or parent is None or parent / str(user_id) in path.parents
 
 
 def _path_in(storage: str, path: str) -> Iterator[Path]:

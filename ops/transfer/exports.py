@@ -148,8 +148,8 @@ def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: i
     or after the move. If the export was hidden before, delete the file and raise `GiveWay`.
     """
     with run.applying(user):
-        mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
-        current = mine.filter(hidden_at__isnull=True).first()
+        locked = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
+        current = locked.filter(hidden_at__isnull=True).first()
         if current is not None:
             stored_files.store_part(EXPORTS, export.path)
             current.sha256, current.bytes = sha256, size
@@ -203,9 +203,9 @@ def drop_exports_of(*, user: User, conversation: int) -> int:
     Retrying one of them does nothing.
     """
     rows = Export.objects.filter(user=user, operation__payload__conversation=conversation)
-    mine = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
-    stored_files.delete(EXPORTS, mine.exclude(path="").values_list("path", flat=True))
-    return int(mine.delete()[0])
+    locked = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
+    stored_files.delete(EXPORTS, locked.exclude(path="").values_list("path", flat=True))
+    return int(locked.delete()[0])
 
 
 def _affected_exports(user: User, conversations: Collection[int] | None) -> QuerySet[Export]:
@@ -288,25 +288,25 @@ class Writer:
         out.write(b"]")
 
     def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
-        with tempfile.TemporaryFile() as shown:
+        with tempfile.TemporaryFile() as html:
             title = escape(page.path.rpartition("/")[2].removesuffix(".md"))
             head = _PAGE_HEAD.format(language=translation.get_language(), title=title)
-            shown.write(head.encode())
+            html.write(head.encode())
             part: list[str] = []
             with archive.open(page.path, "w", force_zip64=True) as inside:
                 while lines := self._next(page.lines):
                     inside.write("".join(f"{line}\n" for line in lines).encode())
                     for line in lines:
                         if not line and sum(map(len, part)) > _PART:
-                            shown.write(richtext.as_html("\n".join(part), under=1).encode())
+                            html.write(richtext.as_html("\n".join(part), under=1).encode())
                             part = []
                         part.append(line)
                     self._look()
-            shown.write(richtext.as_html("\n".join(part), under=1).encode())
-            shown.seek(0)
+            html.write(richtext.as_html("\n".join(part), under=1).encode())
+            html.seek(0)
             path = f"{page.path.removesuffix('.md')}.html"
             with archive.open(path, "w", force_zip64=True) as inside:
-                shutil.copyfileobj(shown, inside)
+                shutil.copyfileobj(html, inside)
 
     def _next(self, items: Iterator[Item], *, limit: int = CHUNK) -> list[Item]:
         with as_user(self._user):

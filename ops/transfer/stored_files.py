@@ -157,8 +157,8 @@ def as_attachment(export: Export) -> FileResponse:
         file = storage_of(EXPORTS).open(export.path)
     except FileNotFoundError as error:
         raise NotFound("This export no longer exists.") from error
-    what = "conversation" if export.conversation_public_id else "everything"
-    name = f"memory-center-{what}-{export.created_at:%Y-%m-%d}.{export.format}"
+    content = "conversation" if export.conversation_public_id else "everything"
+    name = f"memory-center-{content}-{export.created_at:%Y-%m-%d}.{export.format}"
     response = FileResponse(
         file, as_attachment=True, filename=name, content_type=_TYPES[export.format]
     )

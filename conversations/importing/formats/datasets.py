@@ -105,8 +105,8 @@ def _sessions(
     # Many files contain dates of sessions that don't exist; these dates are ignored.
     numbers = sorted(int(found[1]) for key in row if (found := _SESSION.fullmatch(key)))
     for number in numbers:
-        here = f"{where}.session_{number}".lstrip(".")
-        with values.report_bad_row(here, report):
+        place = f"{where}.session_{number}".lstrip(".")
+        with values.report_bad_row(place, report):
             rows = row[f"session_{number}"]
             if not isinstance(rows, list):
                 raise values.BadRow(SkipReason.NOT_A_LIST)
@@ -116,7 +116,7 @@ def _sessions(
             except ValueError as error:
                 raise values.BadRow(SkipReason.BAD_TIME) from error
             messages = tuple(
-                _messages(rows, started_at=started_at, roles=roles, where=here, report=report)
+                _messages(rows, started_at=started_at, roles=roles, where=place, report=report)
             )
             if not messages:
                 raise values.BadRow(SkipReason.EMPTY)
@@ -134,13 +134,13 @@ def _messages(
 ) -> Iterator[ImportedMessage]:
     taken: set[str] = set()
     for index, raw in enumerate(rows):
-        here = f"{where}[{index}]"
-        with values.report_bad_row(here, report):
+        place = f"{where}[{index}]"
+        with values.report_bad_row(place, report):
             row = values.mapping(raw)
             speaker = values.label(row.get("speaker"))
             if speaker not in roles:
                 raise values.BadRow(SkipReason.BAD_SPEAKER)
-            client_id = values.unique(values.client_id(row.get("dia_id") or here), taken)
+            client_id = values.unique(values.client_id(row.get("dia_id") or place), taken)
             content, at = _content(row), started_at + index * APART
             taken.add(client_id)
             yield ImportedMessage(client_id, roles[speaker], speaker, content, at)
@@ -151,8 +151,8 @@ def _content(row: Mapping[str, Any]) -> str:
     words = row.get("text")
     if not caption:
         return values.text(words)
-    shown = f"[shares a photo: {caption}]"
-    return f"{values.text(words)} {shown}" if values.label(words) else shown
+    photo = f"[shares a photo: {caption}]"
+    return f"{values.text(words)} {photo}" if values.label(words) else photo
 
 
 def is_memorybank(data: object) -> bool:
@@ -218,12 +218,12 @@ def _memorybank_messages(
     step = DAY_LASTS / max(len(rows), 1)
     for index, raw in enumerate(rows):
         said_at = datetime.combine(day, DAY_BEGINS) + index * step
-        here = f"{where}[{index}]"
+        place = f"{where}[{index}]"
         if not isinstance(raw, dict):
-            report(SkippedPart(here, SkipReason.NOT_AN_OBJECT))
+            report(SkippedPart(place, SkipReason.NOT_AN_OBJECT))
             continue
         for later, (side, role) in enumerate(SIDES):
-            with values.report_bad_row(f"{here}.{side}", report):
+            with values.report_bad_row(f"{place}.{side}", report):
                 yield ImportedMessage(
                     client_id=memorybank_message_id(day.isoformat(), index, side),
                     role=role,

@@ -218,8 +218,8 @@ def _branch(
 
 
 def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
-    leaves = [name for name, node in nodes.items() if isinstance(node, dict)]
-    return next((one for one in reversed(leaves) if not nodes[one].get("children")), None)
+    names = [name for name, node in nodes.items() if isinstance(node, dict)]
+    return next((one for one in reversed(names) if not nodes[one].get("children")), None)
 
 
 def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
@@ -260,8 +260,8 @@ class _TranscriptMessage:
 
     def text(self) -> str:
         """Return the text; if all of it is a Markdown quotation, remove the `>` of each line."""
-        said = [line for line in self.lines if line.strip()]
-        if said and all(line.startswith(">") for line in said):
+        filled = [line for line in self.lines if line.strip()]
+        if filled and all(line.startswith(">") for line in filled):
             return "\n".join(_QUOTE.sub("", line) for line in self.lines).strip()
         return "\n".join(self.lines).strip()
 
@@ -293,15 +293,15 @@ def _transcript_messages(
 
     If the file contains no times, the messages are dated one second apart, ending at `now`.
     """
-    said = list(_split_transcript(lines))
-    at, dated = now - timedelta(seconds=len(said)), False
-    for number, one in enumerate(said, start=1):
+    messages = list(_split_transcript(lines))
+    at, dated = now - timedelta(seconds=len(messages)), False
+    for number, one in enumerate(messages, start=1):
         dated = dated or one.at is not None
         at = max(one.at, at) if one.at and number > 1 else one.at or at + timedelta(seconds=1)
         with values.report_bad_row(f"line {one.line}", report):
             content = values.text(one.text())
             yield ImportedMessage(str(number), one.role, "", content, at, dated=dated)
-    if not said:
+    if not messages:
         report(SkippedPart("file", SkipReason.EMPTY))
 
 

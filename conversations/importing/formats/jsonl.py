@@ -106,11 +106,11 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
                 if raw.strip():
                     _add_line(people, values.mapping(values.parse(raw)), now=now)
     for external_id, person in people.items():
-        said = (m.content for talk in person.talks.values() for m in talk.messages.values())
+        texts = (m.content for talk in person.talks.values() for m in talk.messages.values())
         yield ImportedPerson(
             name=person.name or external_id,
             external_id=external_id,
-            language=person.language or values.language_of(said),
+            language=person.language or values.language_of(texts),
             conversations=tuple(
                 ImportedConversation(
                     client_id=client_id,
@@ -127,9 +127,9 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
 
 def _add_line(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
     """Add the turn or message of one line. If `BadRow` is raised, nothing was added."""
-    given = _first_given(row, "user", "user_id")
+    reference = _first_given(row, "user", "user_id")
     longest = values.EXTERNAL_ID_LENGTH
-    external_id = "" if given is None else values.identifier(given, longest=longest)
+    external_id = "" if reference is None else values.identifier(reference, longest=longest)
     talk_id = values.client_id(
         _first_given(row, "conversation", "conversation_id") or DEFAULT_CONVERSATION
     )
@@ -189,32 +189,35 @@ def _time(row: Mapping[str, Any], *, zone: ZoneInfo, now: datetime) -> datetime 
             return said_at.astimezone(UTC)
         except (ValueError, OverflowError) as error:
             raise values.BadRow(SkipReason.BAD_TIME) from error
-    given = _first_given(row, "occurred_at", "created_at")
-    return None if given is None else values.moment(given)
+    written = _first_given(row, "occurred_at", "created_at")
+    return None if written is None else values.moment(written)
 
 
 def _turn(
     row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
 ) -> list[ImportedMessage]:
-    asked = _turn_message(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
+    question = _turn_message(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
     if row.get("assistant_message") is None:
-        return [asked]
-    later = _MessageTime(asked.created_at + REPLY_AFTER, asked.dated)
+        return [question]
+    later = _MessageTime(question.created_at + REPLY_AFTER, question.dated)
     number = len(talk.messages) + 2
-    return [asked, _turn_message(row, "assistant_message", role=ASSISTANT, at=later, number=number)]
+    return [
+        question,
+        _turn_message(row, "assistant_message", role=ASSISTANT, at=later, number=number),
+    ]
 
 
 def _turn_message(
     row: Mapping[str, Any], side: str, *, role: str, at: _MessageTime, number: int
 ) -> ImportedMessage:
-    given = row[side] if isinstance(row[side], dict) else {"content": row[side]}
-    speaker = given.get("speaker") or (row.get("speaker") if role == USER else None)
-    said_at = given.get("created_at")
+    message = row[side] if isinstance(row[side], dict) else {"content": row[side]}
+    speaker = message.get("speaker") or (row.get("speaker") if role == USER else None)
+    said_at = message.get("created_at")
     return ImportedMessage(
         client_id=values.client_id(row.get(f"{side}_id") or number),
         role=role,
         speaker=values.label(speaker),
-        content=values.text(given.get("content")),
+        content=values.text(message.get("content")),
         created_at=at.moment if said_at is None else values.moment(said_at),
         dated=at.dated or said_at is not None,
     )

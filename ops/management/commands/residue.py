@@ -65,8 +65,8 @@ class Command(BaseCommand):
 
 def _by_text(texts: list[str], user: User | None) -> list[Scan]:
     wanted = Erased(TextFingerprints(texts), {}, ())
-    whose = ScannedPerson(user.pk if user else None, user.subject if user else None)
-    return [residue_scan.scan(whose, wanted, by_hand=True)]
+    person = ScannedPerson(user.pk if user else None, user.subject if user else None)
+    return [residue_scan.scan(person, wanted, by_hand=True)]
 
 
 def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
@@ -76,13 +76,13 @@ def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
     if user is not None:
         kept = kept.filter(subject=user.subject)
     found = [_scan_operation(operation) for operation in kept.order_by("pk")]
-    whose = ScannedPerson(user.pk if user else None, user.subject if user else None)
+    person = ScannedPerson(user.pk if user else None, user.subject if user else None)
     nothing = Erased(Fingerprints(b"", []), {}, ())
-    return found or [residue_scan.scan(whose, nothing)]
+    return found or [residue_scan.scan(person, nothing)]
 
 
 def _scan_operation(operation: Operation) -> Scan:
     subject = operation.subject
     user = User.objects.filter(subject=subject).first() if subject else None
-    whose = ScannedPerson(user.pk if user else None, operation.subject, since=operation.created_at)
-    return residue_scan.scan(whose, erased_hashes.erased_hashes_of(operation))
+    person = ScannedPerson(user.pk if user else None, operation.subject, since=operation.created_at)
+    return residue_scan.scan(person, erased_hashes.erased_hashes_of(operation))

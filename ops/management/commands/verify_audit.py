@@ -28,5 +28,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{counts} hold together.{rest}")
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
