@@ -255,7 +255,7 @@ class Loading:
             self._renamed[old] = new
 
     def with_new_ids(self, text: str) -> str:
-        """Return the text with the old public ids of renamed rows replaced with the new ones.
+        """Replace the old public ids of renamed rows in the text with the new ones, and return it.
 
         An import changes a row's id if a row of another person already has it.
         """

@@ -79,7 +79,7 @@ class AnswerRows(Rows):
 
 
 class SettingsRows(Rows):
-    """The person's settings. They are imported only if all of them are still defaults."""
+    """The person's settings. An import changes them only if all of them have default values."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         row = next(iter(rows), None)

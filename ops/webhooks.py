@@ -273,7 +273,7 @@ def _is_paused(webhook: int) -> bool:
 
 
 class Unreachable(Exception):
-    """The request wasn't sent or got no response. The message says why, in our own words."""
+    """The request wasn't sent or got no response. The message states the reason in a fixed text."""
 
 
 class TooSlow(Unreachable):

@@ -2,9 +2,9 @@
 
 A sent email can't be erased. The weekly email therefore contains only counts and links: no memory,
 no topic and no name. The counts come from `memories.weekly_changes`. Each link contains the nonce
-of the `WeeklyMail` row, signed for one purpose. Links work without signing in, since only people
-who can read the mailbox have them. After a restore, emails are held back, as webhook deliveries
-are.
+of the `WeeklyMail` row, with a signature that is valid for one purpose (`Link`) only. Links work
+without signing in, since only people who can read the mailbox have them. After a restore, emails
+are held back, as webhook deliveries are.
 """
 
 from __future__ import annotations

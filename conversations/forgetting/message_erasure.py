@@ -204,7 +204,10 @@ def covering_summaries(user: User, target: Target) -> QuerySet[Summary]:
 
 
 def recount_conversation(conversation: Conversation) -> None:
-    """Update the message count, last message time and speakers; save them and the title."""
+    """Update the conversation's message count, last message time and speakers.
+
+    The title is saved too, since callers may have changed it.
+    """
     left = Message.objects.filter(conversation=conversation)
     conversation.message_count = left.count()
     conversation.last_message_at = left.aggregate(newest=Max("created_at"))["newest"]

@@ -90,7 +90,7 @@ def receipt_token(operation: Operation) -> str:
 
 
 def hide_rows(user: User, *, now: datetime) -> None:
-    """Hide the person's rows in all registered tables that can hide rows."""
+    """Hide the person's rows in all registered tables that have a column `hidden_at`."""
     for participant in registry.user_data_kinds():
         for model in participant.models:
             if all(schema.has_column(model, name) for name in ("user", "hidden_at")):

@@ -337,8 +337,8 @@ def contains_id(text: str, gone: Collection[str]) -> bool:
 def rows_mentioning(tables: tuple[ScannedTable, ...], gone: Collection[str]) -> Iterator[IdMention]:
     """Yield each row in these tables that contains one of these ids, once for each column.
 
-    Columns and lists of ids are looked up by their own indexes, and ids inside texts by the index
-    of mentions (`foundation.database.schema`), all in one statement.
+    Columns that hold one id or a list of ids have their own indexes. Ids inside texts are looked up
+    by the index of mentions (`foundation.database.schema`). All lookups are one statement.
     """
     text, lookups = _all_lookups(tables)
     wanted = sorted(gone)
