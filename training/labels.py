@@ -19,6 +19,7 @@ _LATER_SECRETS = (
     *("eighteenth_*", "nineteenth_*", "twent*_*"),
     *("forms_*", "hard_*", "names_*", "near*_*", "pairs_*"),
 )
+_FOLDS = 5
 _LATER_REQUESTS = ("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
 HELD_OUT = (
     *("reader/??_messages1[02-9].jsonl", "reader/??_pairs1[0-9].jsonl", "reader/??_pairs1.jsonl"),
@@ -227,3 +228,17 @@ def _lines(paths: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.strip():
                 yield path.stem, json.loads(line)
+
+
+def conversations() -> Iterator[dict[str, Any]]:
+    """Yield the conversations of `data/links`."""
+    for file in files(DATA / "links"):
+        yield from map(json.loads, file.read_text().splitlines())
+
+
+def fold(group: str) -> int:
+    """Return which fifth of the voices of `data/links` and the pairs a group belongs to, 0 to 4.
+
+    A group is a voice, or a voice and a topic with "|" between them.
+    """
+    return crc32(group.split("|")[0].encode()) % _FOLDS

@@ -15,7 +15,6 @@ Eight epochs take a quarter of an hour on two cores.
 
 import argparse
 import copy
-import json
 import math
 import random
 import re
@@ -24,7 +23,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import onnx
@@ -41,7 +39,7 @@ from memories.reader.statements import FLAGS, PAIRS
 from training import shipped
 from training.base import HIDDEN, load
 from training.export import Graph, quantized
-from training.labels import DATA, files, is_drawn, read_pairs
+from training.labels import DATA, conversations, files, fold, is_drawn, read_pairs
 from training.members import save
 from training.model import Layer, Reader
 
@@ -52,7 +50,6 @@ CONFLICTS = [PAIRS.index(name) for name in CHANGES]
 _WORD = re.compile(r"[A-Za-zÀ-ÿ']+|\d+|[^\s]")
 _TOKENS = 1500  # per step
 _LONG, _DRAWN = 11, 0.3  # messages of a long conversation; share of its unrelated pairs
-_FOLDS = 5
 _UNITS, _GATE_EPOCHS = 32, 4  # of the network that reads a message alone
 
 
@@ -106,8 +103,8 @@ def main() -> None:
     encoder = Encoder(wanted.folder)
     rows = [row for row in _rows() if is_drawn(row[0] + row[1], wanted.share)]
     examples = [_example(encoder, *row) for row in rows]
-    held = [one for one in examples if _fold(one.group) == wanted.hold_out]
-    train = [one for one in examples if _fold(one.group) != wanted.hold_out]
+    held = [one for one in examples if fold(one.group) == wanted.hold_out]
+    train = [one for one in examples if fold(one.group) != wanted.hold_out]
     print(f"{len(train)} pairs, {len(held)} held out", flush=True)
     reader = Reader(load())
     shipped.copy_shipped(reader, wanted.folder)
@@ -121,10 +118,6 @@ def main() -> None:
     write(layers, wanted.folder / product.FILE)
     gate.save(wanted.folder / MESSAGES)
     checkpoint.unlink()
-
-
-def _fold(group: str) -> int:
-    return crc32(group.split("|")[0].encode()) % _FOLDS
 
 
 def _rows() -> Iterator[tuple[str, str, str, str, tuple[tuple[int, int], tuple[int, int]] | None]]:
@@ -144,12 +137,6 @@ def _rows() -> Iterator[tuple[str, str, str, str, tuple[tuple[int, int], tuple[i
     for number, pair in enumerate(read_pairs(files(DATA / "pairs"))):
         if pair.relation and (pair.group.startswith(CORRECTIONS) or number % 8 == 0):
             yield pair.first, pair.second, pair.relation, pair.group, None
-
-
-def conversations() -> Iterator[dict[str, Any]]:
-    """Yield the conversations of `data/links`."""
-    for file in files(DATA / "links"):
-        yield from map(json.loads, file.read_text().splitlines())
 
 
 def edited(
@@ -304,7 +291,7 @@ def fit_gate(encoder: Encoder, share: float, *, held_out: int | None) -> tuple[S
             window = next(inputs.windows(encoder.tokenizer, said, before=before))
             features.append(np.concatenate(encoder.message_states(window)))
             answers.append(float(number in puts_right))
-            held.append(_fold(talk["voice"]) == held_out)
+            held.append(fold(talk["voice"]) == held_out)
     x, y, out = torch.tensor(np.stack(features)), torch.tensor(answers), torch.tensor(held)
     network = nn.Sequential(
         nn.Dropout(0.1),

@@ -1,7 +1,7 @@
-"""Find the earlier statement that a message corrects, by comparing both with the reader model.
+"""Find the earlier statements that a message changes, by comparing them with the reader model.
 
-The patterns in `corrected_messages` are tried first. The model also recognises corrections that
-match no pattern, such as "24 nov. fat thumbs" after a message that says "14 nov".
+A change needs no words of correction: "24 nov. fat thumbs" after a message that says "14 nov". The
+patterns in `corrected_messages` are tried if no statement is found here.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import log
+
+import numpy as np
 
 from foundation.text import segment
 from foundation.text.shingles import has_han
 from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
-from memories.extraction.arbitration import pairs
 from memories.extraction.corrections.cancellations import ending
 from memories.extraction.corrections.corrected_messages import (
     Correction,
@@ -26,21 +28,23 @@ from memories.extraction.masking import COVER, SECRET
 from memories.extraction.requests.answer_wishes import TextEmbedder
 from memories.extraction.types import DOUBTFUL, Candidate
 from memories.reader.pair_layers import PairComparison
+from memories.reader.statements import sigmoid
 
 COMPARED = 0.5  # a message is compared if it is a correction with at least this probability
 _MOST_MESSAGES = 12  # earlier messages whose statements may change
 _MOST_PAIRS = 16  # each takes about 15 ms
+CHANGED = 0.6  # minimum likelihood at which an earlier statement gets a new value
+ENDED = 0.5  # the same at which it no longer holds
+ALONE = 0.75  # the same at which the person is asked, if no statement gives the new value
+OF_VALUES = 0.76  # minimum probability of a conflict at which a day, month or number is replaced
 _CLEARER = 0.05  # advantage of a statement if it is clear which of its words change
-_MARGIN = 0.1  # by which a change may be less probable than that of another statement
-SURE = 0.7  # minimum probability of a conflict at which an earlier statement is changed
-OF_VALUES = 0.76  # the minimum if a day, month or number is changed
-ALONE = 0.9  # the minimum if the replaced words aren't found
-UNNAMED = 0.95  # the minimum for any change if the message shares no word with the statement
-ENDED = 0.8  # minimum probability that an earlier statement, likely ended, no longer holds
 _MOST_ENDED = 3  # statements that one message ends
+# Weights of a logistic regression, which `bench/change_weights.py` fits: see `likelihood_inputs`.
+_WEIGHTS = (-1.161, 0.711, 0.534, -0.634, 2.959)
 _PART = 240  # characters of a message that are compared at once
 _LONGEST_VALUE = 60  # characters that may take the place of the wrong words
 _READ = 0.4  # minimum probability that a statement conflicts with its corrected form
+_STATED = 0.7  # minimum probability that a statement gives the new value of a corrected one
 _CONFLICT = 0.5  # minimum probability that two statements conflict
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
 _NUMERAL = re.compile(
@@ -68,11 +72,13 @@ class ComparedPair:
     `place` is the index of the earlier message, and `start` the position of the part.
     """
 
+    similarity: float
     place: int
     known: Candidate
     start: int
     part: str
     compared: PairComparison
+    likelihood: float = 0.0  # that the part changes the statement, among all pairs of the message
 
     @property
     def change(self) -> float:
@@ -83,25 +89,19 @@ class ComparedPair:
     def replaces(self) -> bool:
         """Return whether the part gives the statement a new value."""
         share = self.compared.replaces
-        is_sure = share >= SURE or self.change >= ENDED
-        return is_sure and share >= self.compared.relations["ended"]
+        return self.likelihood >= CHANGED and share >= self.compared.relations["ended"]
 
     @property
     def ends(self) -> bool:
         """Return whether the statement, which was sure, no longer holds according to the part."""
         share = self.compared.relations["ended"]
-        is_sure = self.change >= ENDED and self.known.confidence > DOUBTFUL
+        is_sure = self.likelihood >= ENDED and self.known.confidence > DOUBTFUL
         return is_sure and share > self.compared.replaces and self.is_open
 
     @property
     def is_open(self) -> bool:
         """Return whether the part contains neither secrets nor code."""
         return COVER not in self.part and SECRET not in self.part
-
-    @property
-    def is_likely(self) -> bool:
-        """Return whether both texts share a content word, or the change is sure without one."""
-        return self.change >= UNNAMED or _share_word(self.part, self.known.content)
 
     def includes(self, candidate: Candidate) -> bool:
         """Return whether a candidate of the message is quoted from the part."""
@@ -113,7 +113,7 @@ class ComparedPair:
         if self.compared.wrong:
             first, last = self.compared.wrong
             known = f"{known[:first]} {known[last:]}"
-        return _share_word(text, known)
+        return shares_word(text, known)
 
     def ending(self) -> Candidate:
         """Return a candidate that ends the statement with the words of the part."""
@@ -134,7 +134,7 @@ class EarlierChanges:
     ended: tuple[ComparedPair, ...] = ()
 
 
-def _share_word(text: str, other: str) -> bool:
+def shares_word(text: str, other: str) -> bool:
     """Return whether two texts share a content word or two Chinese characters in a row."""
     if not segment.content_terms(text).isdisjoint(segment.content_terms(other)):
         return True
@@ -147,11 +147,12 @@ def similarities(
 ) -> Sequence[float]:
     """Return the cosine similarity of a text to each of the others.
 
-    Without an embedder, return the number of content words that it shares with each.
+    Without an embedder, return the share of the content words of both that they have in common.
     """
     if embedder is None or not others:
         words = segment.content_terms(text)
-        return [len(words & segment.content_terms(other)) for other in others]
+        terms = [segment.content_terms(other) for other in others]
+        return [len(words & known) / max(len(words | known), 1) for known in terms]
     vectors = embedder.embed([text, *others])
     return [float(share) for share in vectors[1:] @ vectors[0]]
 
@@ -172,18 +173,25 @@ def find_earlier_changes(
     messages, latest first. `again(place)` returns the candidates of an earlier message.
     `compare(statement, text)` returns how a text relates to a statement. A correction of words
     other than days, months and numbers is accepted only if the statement conflicts with its
-    corrected form. A part of the message changes only those statements that it changes most
-    probably, within `_MARGIN`.
+    corrected form.
     """
-    compared = [
-        ComparedPair(*pair, compare(pair[1].content, pair[3]))
+    pairs = [
+        ComparedPair(*pair, compare(pair[2].content, pair[4]))
         for pair in _likeliest_pairs(covered, before, again, similarity)
     ]
-    likely = [pair for pair in compared if pair.is_likely]
-    surest: dict[int, float] = {}
-    for pair in likely:
-        surest[pair.start] = max(pair.change, surest.get(pair.start, 0.0))
-    likely = [pair for pair in likely if pair.change >= surest[pair.start] - _MARGIN]
+    signals = [
+        ChangeSignals(
+            pair.known.content,
+            pair.change,
+            pair.similarity,
+            shares_word(pair.part, pair.known.content),
+        )
+        for pair in pairs
+    ]
+    likely = [
+        replace(pair, likelihood=float(sigmoid(np.dot(_WEIGHTS, values))))
+        for pair, values in zip(pairs, likelihood_inputs(signals), strict=True)
+    ]
     corrections = {
         pair: _corrected(pair, before[pair.place], covered, conflict)
         or _with_new_value(pair, before[pair.place])
@@ -192,11 +200,11 @@ def find_earlier_changes(
     }
     corrected = max(
         corrections,
-        key=lambda pair: pair.change + _CLEARER * (corrections[pair] is not None),
+        key=lambda pair: pair.likelihood + _CLEARER * (corrections[pair] is not None),
         default=None,
     )
     ended = sorted(
-        (pair for pair in likely if pair.ends), key=lambda pair: pair.change, reverse=True
+        (pair for pair in likely if pair.ends), key=lambda pair: pair.likelihood, reverse=True
     )
     return EarlierChanges(
         corrected,
@@ -205,13 +213,49 @@ def find_earlier_changes(
     )
 
 
+@dataclass(frozen=True)
+class ChangeSignals:
+    """What speaks for a change of a statement by a message, taken by itself.
+
+    `change` is the probability of a change according to the reader model, `similarity` that of both
+    texts; `shares` means that they share a word.
+    """
+
+    statement: str
+    change: float
+    similarity: float
+    shares: bool
+
+
+def likelihood_inputs(signals: Sequence[ChangeSignals]) -> list[tuple[float, ...]]:
+    """Return the inputs of the logistic regression for each statement that a message may change.
+
+    The inputs besides 1 are the log odds of a change, whether both texts share a word, the log odds
+    of the most probable change of another statement, and by how much the similarity exceeds that of
+    the other statements.
+    """
+    inputs: list[tuple[float, ...]] = []
+    for one in signals:
+        others = [other for other in signals if other.statement != one.statement]
+        rival = max((other.change for other in others), default=0.0)
+        nearest = max((other.similarity for other in others), default=one.similarity)
+        odds, against = _log_odds(one.change, 0.01), _log_odds(rival, 0.2)
+        inputs.append((1.0, odds, float(one.shares), against, one.similarity - nearest))
+    return inputs
+
+
+def _log_odds(probability: float, least: float) -> float:
+    probability = min(max(probability, least), 1 - least)
+    return log(probability / (1 - probability))
+
+
 def _likeliest_pairs(
     covered: str,
     before: Sequence[str],
     again: Callable[[int], Sequence[Candidate]],
     similarity: Similarity,
-) -> list[tuple[int, Candidate, int, str]]:
-    """Return the pairs to compare: place, earlier statement, start and text of a part.
+) -> list[tuple[float, int, Candidate, int, str]]:
+    """Return the pairs to compare: similarity, place, earlier statement, start and text of a part.
 
     They come from the `_MOST_MESSAGES` earlier messages that are most similar to the message. Of
     their statements, the `_MOST_PAIRS` are taken that are most similar to a part of the message.
@@ -228,7 +272,7 @@ def _likeliest_pairs(
             for share, (place, one) in zip(near, known, strict=True)
         ]
     found.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [pair[1:] for pair in found[:_MOST_PAIRS]]
+    return found[:_MOST_PAIRS]
 
 
 def with_changes(
@@ -276,11 +320,11 @@ def _with_corrected(
     overruling = [place for place in able if conflict(known, found[place].content) >= _CONFLICT]
     if not overruling:
         shares = [(_new_value(found[place], pair, compare), place) for place in able]
-        overruling = [place for share, place in sorted(shares)[-1:] if share >= SURE]
+        overruling = [place for share, place in sorted(shares)[-1:] if share >= _STATED]
     for place in overruling:
         found[place] = replace(found[place], corrects=True, overrules=known)
     is_of_others = not able and any(map(pair.includes, found))
-    if overruling or is_of_others or pair.change < ALONE or not pair.is_open:
+    if overruling or is_of_others or pair.likelihood < ALONE or not pair.is_open:
         return found
     asked = replace(pair.ending(), confidence=DOUBTFUL, reasons=pair.known.reasons)
     return [*found, asked]
@@ -293,7 +337,7 @@ def _new_value(
     if right := pair.compared.right:
         start = candidate.quote_start - pair.start
         if start <= right[0] < right[1] <= start + len(candidate.quote):
-            return pair.change
+            return 1.0
     return compare(pair.known.content, candidate.content).replaces
 
 
@@ -328,7 +372,7 @@ def _corrected(
     wrong, right = _only_values(known.content, wrong, right)
     if wrong == right or len(right) > _LONGEST_VALUE:
         return None
-    if wrong.casefold() in pair.part.casefold() and not pairs.denies(pair.part):
+    if wrong.casefold() in pair.part.casefold() and not denies(pair.part):
         return None  # the message is about these words: "Noodle is a corn snake"
     if not all(map(_says_something, (wrong, right))) or not _are_of_one_sort(wrong, right):
         return None

@@ -166,9 +166,12 @@ def with_new_value(text: str, said: str) -> str:
         new = {found[0] for found in sort.finditer(said)} - old
         if not new:
             continue
-        if len(old) != 1 or len(new) != 1 or text.count(*old) != 1:
+        if len(old) != 1 or len(new) != 1:
             return ""
-        changed = changed.replace(*old, *new)
+        (wrong,), (right,) = old, new
+        if text.count(wrong) != 1:
+            return ""
+        changed = changed.replace(wrong, right)
     return _with_new_amount(text, said) if changed == text else changed
 
 

@@ -129,7 +129,7 @@ def changes(
         (compared(BIRTHDAY, FINGERS, "14", "24"), 0.1, ()),
         (compared(BIRTHDAY, FINGERS, "14", "24"), 0.9, ("role",)),
         (compared(BIRTHDAY, FINGERS, "14", "24"), 0.9, ("pasted",)),
-        (compared(BIRTHDAY, FINGERS, share=0.89), 0.9, ()),
+        (compared(BIRTHDAY, FINGERS, share=0.7), 0.9, ()),
     ],
 )
 def test_nothing_changes_without_a_sure_correction_of_ones_own(
@@ -199,12 +199,13 @@ def test_words_take_the_place_of_others_only_if_both_readings_conflict() -> None
         assert [one.content for one in heard] == found
 
 
-def test_without_a_word_in_common_a_change_must_be_sure() -> None:
-    known, said = "my sister lives in Trelew", "the town is Gaiman"
-    reader = told(said, known, compared(known, said, "Trelew", "Gaiman", share=0.94))
-    meant = "my sister lives in Gaiman"
-    reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
-    assert not extract(said, before=(known,), told=reader).candidates
+def test_without_a_word_in_common_a_change_must_be_surer() -> None:
+    known, meant = "Ana lives in Trelew", "Ana lives in Gaiman"
+    for said, found in (("Ana's town is Gaiman", [meant]), ("the town is Gaiman", [])):
+        reader = told(said, known, compared(known, said, "Trelew", "Gaiman", share=0.65))
+        reader.hears(meant, statement(meant, meant, holds="habit", kind="pattern"))
+        heard = extract(said, before=(known,), told=reader).candidates
+        assert [one.content for one in heard] == found
 
 
 def test_a_sure_change_without_a_statement_waits_for_review() -> None:
@@ -230,7 +231,7 @@ def test_a_statement_that_names_no_value_takes_the_place_of_what_it_changes() ->
 )
 def test_the_subject_of_a_message_is_not_what_it_corrects(said: str, meant: str) -> None:
     known, wrongly = "my snake is called noodle", "my snake is called corn snake"
-    reader = told(said, known, compared(known, said, "noodle", "corn snake", share=0.85))
+    reader = told(said, known, compared(known, said, "noodle", "corn snake", share=0.7))
     reader.hears(wrongly, statement(wrongly, wrongly))
     found = extract(said, before=(known,), told=reader).candidates
     assert "".join(one.content for one in found) == meant
@@ -281,7 +282,7 @@ def test_a_statement_takes_the_place_of_what_it_ends() -> None:
     assert (one.content, one.overrules) == ("quiet with no claws", OPERATION)
 
 
-@pytest.mark.parametrize(("share", "flags"), [(0.6, ()), (0.95, ("role",)), (0.95, ("pasted",))])
+@pytest.mark.parametrize(("share", "flags"), [(0.5, ()), (0.95, ("role",)), (0.95, ("pasted",))])
 def test_nothing_ends_without_a_sure_end_of_ones_own(share: float, flags: tuple[str, ...]) -> None:
     reader = told(DIED, OPERATION, ends(share), flags=flags)
     assert not extract(DIED, before=(OPERATION,), told=reader).candidates
