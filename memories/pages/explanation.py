@@ -391,7 +391,8 @@ def _split(old: str, new: str) -> tuple[list[str], list[str]]:
 def _comparisons(before: list[str], after: list[str]) -> int:
     """Return an upper bound for the number of comparisons that difflib makes.
 
-    difflib may compare each pair of equal pieces once per match.
+    difflib finds at most as many matches as the shorter text has pieces. For each match, it may
+    compare every pair of equal pieces.
     """
     of_after = Counter(after)
     pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())

@@ -283,7 +283,8 @@ class Reader:
     def compare(self, known: str, message: str) -> PairComparison:
         """Return how a message relates to an earlier statement, and which part of it is corrected.
 
-        At most 120 tokens of each text, including its prefix, are read.
+        Only the first 120 tokens of each text are read; they include the prefix `inputs.PREFIX`,
+        which is put before each text.
         """
         window = inputs.build_pair_input(self._model.tokenizer, known, message)
         states = self._model.token_states(window)

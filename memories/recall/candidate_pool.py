@@ -288,9 +288,9 @@ def _nearest(
 
 
 def _vector(prepared: PreparedQuery, scope: SearchScope) -> NDArray[np.float32]:
-    """Return the query vector to compare with the texts of this type.
+    """Return the query vector that is compared with the vectors of the texts in `scope`.
 
-    The vector is moved towards the texts that would answer the query, unless the scope is `whole`.
+    It is moved towards the texts that would answer the query, unless `scope.whole` is True.
     """
     if scope.whole:
         return prepared.vector

@@ -223,7 +223,11 @@ def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]
 
 
 def _switch_texts() -> dict[str, tuple[str, str, str]]:
-    """Return title, `on` and `off` of each memory switch, in the order of the page."""
+    """Return the texts of the memory switches by name, in the order of the page.
+
+    The texts of a switch are its title and two sentences, which describe its effect when it is on
+    and when it is off.
+    """
     return {
         "longterm_enabled": (
             _("Long-term memory"),

@@ -315,10 +315,10 @@ def postpone(pk: int, *, error: str) -> None:
 
 
 def expire(*, now: datetime) -> int:
-    """End leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
+    """End the expired leases of at most 500 operations, and return the number of these operations.
 
-    Return the number of these operations. Also correct times that were stored while the system
-    clock was ahead, before it was set back.
+    Each operation becomes PENDING again, or FAILED if no attempts are left. Also correct times that
+    were stored while the system clock was ahead, before it was set back.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)

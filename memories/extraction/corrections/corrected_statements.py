@@ -87,7 +87,10 @@ class ComparedPair:
 
     @property
     def replaces(self) -> bool:
-        """Return whether the part gives the statement a new value."""
+        """Return whether the part of the message gives the earlier statement a new value.
+
+        Return False if it is more probable that the part ends the statement.
+        """
         share = self.compared.replaces
         return self.likelihood >= CHANGED and share >= self.compared.relations["ended"]
 
@@ -395,7 +398,11 @@ def _corrected(
 
 
 def _with_new_value(pair: ComparedPair, earlier: str) -> Correction | None:
-    """Return the correction that gives the only value of the statement its new value, or None."""
+    """Return the correction that replaces values (days, times, amounts) of the statement, or None.
+
+    The new values come from a sentence of the compared part. `earlier` is the text of the earlier
+    message.
+    """
     known = pair.known
     end = known.quote_start + len(known.quote)
     if pair.compared.replaces < OF_VALUES or earlier[known.quote_start : end] != known.quote:

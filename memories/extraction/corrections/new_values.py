@@ -41,11 +41,12 @@ def new_amount(said: str, before: Sequence[str]) -> Correction | None:
 
 
 def with_new_amount(earlier: str, said: str) -> str:
-    """Return the earlier text with its only amount of the same unit replaced by that in `said`.
+    """Return the earlier text with one amount replaced by the new amount in `said`, or "".
 
-    If `said` gives no unit and no amount without a unit is found, the only amount is replaced.
-    Return "" if there is no such amount or several, or if `said` contains other content words that
-    aren't in the earlier text.
+    The replaced amount must be the only amount with the same unit. If the new amount has no unit
+    and all amounts in the earlier text have units, it replaces the only amount. Return "" if no
+    amount or several amounts fit, or if `said` is too long, gives no new amount or several, or
+    contains other content words that aren't in the earlier text.
     """
     if len(said) > _MOST:
         return ""
