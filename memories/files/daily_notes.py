@@ -132,7 +132,7 @@ class RecentLines:
 def add_recent_query(
     user: User, *, zone: ZoneInfo, batch: statements.Batch
 ) -> statements.PendingResult:
-    """Add the query for the lines of a prompt to a batch; pass the result to `recent_lines`."""
+    """Add to `batch` the query for the lines of a prompt; pass the result to `recent_lines`."""
     today = timezone.now().astimezone(zone).date()
     of_days = [user.pk, today - timedelta(days=1), today, _MOST_RECENT]
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
@@ -170,7 +170,7 @@ def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
 
 
 def last_number(user_id: int, day: date | None) -> int:
-    """Return the highest line number of a day.
+    """Return the highest line number of a day, or 0 if the day has no lines.
 
     Lines that are being forgotten count too, so that no number is used twice.
     """

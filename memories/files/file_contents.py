@@ -65,7 +65,8 @@ def render_file(
 ) -> str:
     """Return the text of the curated file at `path`, which shows the memories of its kinds.
 
-    The order and the free text of `keeping` are kept. `became` is explained in `grammar.render`.
+    `keeping` is the previous document, whose order and free text are kept. `became` is explained in
+    `grammar.render`.
     """
     shown = [memory for memory in known if (memory.kind in LEARNED) == (path == LEARNINGS)]
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))

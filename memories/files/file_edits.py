@@ -84,10 +84,10 @@ def prepare(
 ) -> Edit:
     """Check an edit and embed its texts. Call it outside a transaction.
 
-    Raise `Invalid` if more than `MOST_CHANGES` lines change or, with the line numbers, if lines are
-    too long or consist only of a secret. With `keep_secrets_out`, a line that is only a secret
-    isn't an error: an existing line keeps its old text, a new line is dropped, and the rest of the
-    edit is applied.
+    Raise `Invalid` if more than `MOST_CHANGES` lines change, or if lines are too long or consist
+    only of a secret; the error then names these lines. With `keep_secrets_out`, a line that is only
+    a secret isn't an error: an existing line keeps its old text, a new line is dropped, and the
+    rest of the edit is applied.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
     _check([*problems, *([] if keep_secrets_out else _problem_texts(refused))])
@@ -103,9 +103,9 @@ def prepare(
 
 
 def mask_note_secrets(text: str, base: Document) -> str:
-    """Return a user's own note with secrets masked.
+    """Return a user's own note with secrets masked; lines that `base` also has are unchanged.
 
-    Raise `Invalid`, with the line numbers, if lines consist only of a secret.
+    Raise `Invalid`, with the line numbers, if other lines are too long or consist only of a secret.
     """
     screened, refused, problems = _screened(parse(text), base)
     _check([*problems, *_problem_texts(refused)])

@@ -27,8 +27,8 @@ def update_index(file: MemoryFile, *, user: User) -> None:
     """Update the indexed lines to match the file's current content, in the caller's transaction.
 
     Search finds new lines by their words at once, and by their meaning after an operation has
-    embedded them. An unchanged line keeps its row; `number` is a line's position among the indexed
-    lines of the file.
+    embedded them. An unchanged line keeps its row; only the `number` of the row, the line's
+    position among the indexed lines of the file, may change.
     """
     missing: dict[str, deque[int]] = defaultdict(deque)
     for number, text in enumerate(texts_to_index(file), start=1):

@@ -246,9 +246,9 @@ def _stored(
     actor: str,
     typed: UUID | None = None,
 ) -> MemoryFile:
-    """Store the text as a new version if it differs from the current version.
+    """Return the file, after storing the text as a new version if it differs from the current one.
 
-    Call it under the lock of the user's files.
+    `row` is the file, or None for a new file. Call it under the lock of the user's files.
     """
     if row is None:
         row = MemoryFile(user=user, path=path, version=0)
@@ -473,7 +473,10 @@ def binned_of(user: User) -> Sequence[OwnNote]:
 
 
 def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[DayNote], bool]:
-    """Return a page of daily notes before `before`, newest first, and whether there are more."""
+    """Return up to `limit` daily notes, newest first, and whether there are more.
+
+    Only notes of days before `before` are returned, if it is given.
+    """
     rows = DailyNote.objects.filter(user=user, day__isnull=False)
     if before is not None:
         rows = rows.filter(day__lt=before)

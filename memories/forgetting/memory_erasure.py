@@ -93,7 +93,10 @@ def _erase_fragments(user: User, fragments: QuerySet[Fragment]) -> Counter[str]:
 
 
 def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
-    """Erase the recorded recall results with these ids, and blank the queries that found them."""
+    """Erase recorded recall results, and blank the recorded queries that found them.
+
+    `public_ids` holds the ids of the texts (memories, messages, …) that were found.
+    """
     blank_questions(user=user, public_ids=public_ids)
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
     return cascades.delete(hits)
@@ -162,7 +165,7 @@ def _unanswered(user: User) -> QuerySet[RecallTrace]:
 
 
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
-    """Erase copies of the erased texts in recall traces, notes, files, phrases and verdicts.
+    """Erase copies of the operation's erased texts from traces, notes, files, phrases and verdicts.
 
     A text is kept if another message or a version written by the user also contains it.
     """

@@ -233,7 +233,7 @@ def kept_messages_payload(messages: Collection[int]) -> dict[str, object]:
 
 @registry.register_kept_count
 def _kept_rows(operation: Operation) -> Mapping[str, int]:
-    """Count the kept rows that still repeat the forgotten memories.
+    """Count the kept rows that still repeat the forgotten memories, by type.
 
     If the user wasn't asked to choose (`ONLY_MATCH`), the messages that requested the operation
     count too. They may have been recorded after the payload was stored.
@@ -251,7 +251,7 @@ def _kept_rows(operation: Operation) -> Mapping[str, int]:
 def _rows_with(messages: Collection[int]) -> Mapping[str, int]:
     """Count the visible messages with these keys, and the episodes and summaries that cover them.
 
-    All summaries of a conversation count as one.
+    Return the numbers by type. All summaries of a conversation count as one.
     """
     kept = Message.objects.filter(pk__in=messages)
     turns = Turn.objects.filter(Q(user_message__in=kept) | Q(assistant_message__in=kept))

@@ -121,8 +121,8 @@ def _reapply_memories(user: User, target: Mapping[str, Any], at: datetime) -> Op
 def _reapply_project(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     """Forget a project again after a backup was restored.
 
-    The creation time is checked too, since after a restore another project may have the same
-    primary key.
+    Return None if the project doesn't exist. The creation time is checked too, since after a
+    restore another project may have the same primary key.
     """
     own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)
     project = own.first()

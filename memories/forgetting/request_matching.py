@@ -117,7 +117,7 @@ class Signals:
 
     @property
     def values(self) -> dict[str, float]:
-        """Return the value that is multiplied by each weight, by the name of the weight."""
+        """Map the name of each weight to the value that is multiplied by the weight."""
         return {
             "bias": 1.0,
             "cosine": self.cosine,
@@ -183,8 +183,9 @@ def _best_other(own: float, best: Sequence[float]) -> float:
 def possible_matches(ranked: Sequence[Signals]) -> list[RequestMatch]:
     """Return the memories that the request may mean, most probable first.
 
-    If any memory is related to the request, the best of the unrelated memories are listed too,
-    because the signals often miss an indirect request ("my clean date" for "Sober since June").
+    The list is empty if no memory is related to the request. Otherwise, the most probable unrelated
+    memories are listed too, because the signals often miss an indirect request ("my clean date" for
+    "Sober since June").
     """
     if not any(one.is_related for one in ranked):
         return []
@@ -254,7 +255,10 @@ def _topics_of_everything(subject: str, said: str) -> dict[str, bool]:
 
 
 def _without_relation(clause: str) -> str:
-    """Return "Iain" for "my brother Iain"; return any other clause unchanged."""
+    """Return only the name if a clause is a relation with a name, otherwise the whole clause.
+
+    For example, return "Iain" for "my brother Iain".
+    """
     for one in people_in(clause, language_of(clause)):
         relation = one.words.removesuffix(one.name)
         before, _, rest = clause.partition(relation)

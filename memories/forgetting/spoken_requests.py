@@ -235,7 +235,8 @@ def find(
 ) -> ForgetMatches:
     """Return the memories that the requests may mean, with the messages that state them.
 
-    A request without a subject ("forget that") means the memories learned from the previous turn.
+    A request without a subject ("forget that") means the memories learned from the previous turn:
+    the last turn of `conversation` whose message has a number below `before`.
     """
     each = [
         _learned_from_previous_turn(user, conversation, before=before)
@@ -337,10 +338,11 @@ def _clear_match_or_choices(
 ) -> ForgetMatches:
     """Return the clear match (`plain`), or choices if the request may mean other memories as well.
 
-    The request may mean other memories if it asks to forget everything about a topic. Then the
-    choices are the match, the memories that contain a word that the request and the match share,
-    the memories that the reader model judges to be about the request, and the memories from the
-    same turns. Only the match and the memories in `likely` are preselected.
+    `judged` holds the reader model's probability for each memory in `read`. The request may mean
+    other memories if it asks to forget everything about a topic. Then the choices are the match,
+    the memories that contain a word that the request and the match share, the memories that the
+    reader model judges to be about the request, and the memories from the same turns. Only the
+    match and the memories in `likely` are preselected.
     """
     common = set(segment.terms(asked.subject)) & set(segment.terms(plain.content))
     common -= segment.ENGLISH_STOP_WORDS
@@ -394,8 +396,8 @@ def _promising_first(subject: str, matches: Sequence[RequestMatch]) -> list[Requ
 def _probability(about: str, meant: RequestMatch, before: Collection[str]) -> float:
     """Return the probability that the request means this memory.
 
-    If only an earlier version matches the request, the probability is at most `pairs.YES`, since
-    the current text is different.
+    `before` holds the memory's earlier texts. If only an earlier text matches the request, the
+    probability is at most `pairs.YES`, since the current text is different.
     """
     now = _is_about(about, meant.content)
     earlier = max((_is_about(about, text) for text in before), default=0.0)
@@ -451,7 +453,7 @@ def _own_message(message: int | None, question: int | None, reply: int | None) -
 def _learned_from_previous_turn(
     user: User, conversation: Conversation | None, *, before: int
 ) -> ForgetMatches:
-    """Return the memories learned from the previous turn.
+    """Return the memories learned from the last turn before the message with the number `before`.
 
     If the turn is still queued for learning, return its message instead.
     """

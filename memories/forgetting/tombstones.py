@@ -174,7 +174,10 @@ def create_tombstones(*, user: User, version_ids: Sequence[int]) -> None:
 
 
 def create_message_tombstones(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
-    """Create a tombstone for each message, so that nothing is learned from an older copy of it."""
+    """Create a tombstone for each message, so that nothing is learned from an older copy of it.
+
+    `at` is the time of the request to forget.
+    """
     Tombstone.objects.bulk_create(
         [
             Tombstone(
@@ -237,10 +240,11 @@ def _words_of(quote: str, text: str) -> _Words:
 def _are_mostly_the_same(
     words: _Words, pieces: Collection[str], places: dict[str, list[int]], size: int
 ) -> bool:
-    """Return True if the forgotten pieces cover most of the quotation.
+    """Return True if the quotation is mostly the same as the forgotten text.
 
-    At least half of the pieces must occur in the quotation or the text around it, and their overlap
-    with the quotation must cover at least half of the quotation or of the matched text.
+    At least half of the forgotten pieces must occur in the quotation or the text around it. In
+    addition, their overlap with the quotation must cover at least half of the quotation or of the
+    matched text.
     """
     found = [key for key in pieces if key in places]
     if len(found) * 2 < len(pieces):
