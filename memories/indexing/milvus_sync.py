@@ -211,11 +211,12 @@ class InMilvus:
     def entries_that_exist(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield each checked entry's name, and whether it still exists but shouldn't.
+        """Yield the name of each checked entry, and whether the entry is residue.
 
-        An entry shouldn't exist if `gone` contains its target, or if its user was erased
-        (`is_gone`). If `gone` is empty, all entries of the user (or of all users) are checked, and
-        none should exist without a vector in PostgreSQL. `gone` maps table names to row keys.
+        `gone` maps table names to the keys of erased rows; an entry of such a row is residue if it
+        still exists. With `is_gone`, the user was erased, so all entries of the user are residue.
+        If `gone` is empty, all entries of the user (of all users if `user_id` is None) are checked,
+        and an entry without a vector in PostgreSQL is residue.
         """
         milvus = server()
         names = [name_of(kind, pk) for kind, table in TABLES.items() for pk in gone.get(table, ())]
@@ -332,7 +333,7 @@ def _begin(run: Run, space: EmbeddingSpace) -> None:
 def _send_all(run: Run, space: EmbeddingSpace) -> int:
     """Send the recorded changes of all users; return the number of vectors in the space.
 
-    Return 0 if there were no changes.
+    If there are no changes, return 0.
     """
     last, total = 0, 0
     while (user_id := _next_user(after=last)) is not None or last:

@@ -1,6 +1,7 @@
 """Index texts by their words and by vectors.
 
-An embedding space holds the vectors of one embedder; one space is active at a time.
+A target is a row whose text is indexed, such as a memory or a message. An embedding space holds the
+vectors of one embedder; one space is active at a time.
 """
 
 from __future__ import annotations
@@ -168,9 +169,10 @@ class HeldSpace:
 
 
 def hold_space(batch: Batch) -> Callable[[], HeldSpace]:
-    """Lock the active embedding space until the transaction ends.
+    """Add to `batch` the statements that lock the active embedding space.
 
-    The statements are added to `batch`; the returned function runs them and returns the space.
+    The lock is held until the transaction ends. The returned function runs the statements and
+    returns the space.
     """
     # Two statements: only the second sees the changes of a switch that the first waited for.
     batch.add("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])

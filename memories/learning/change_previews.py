@@ -103,7 +103,8 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[Previewed
     this memory if they share words; a change that overwrites another memory is marked as unsure.
     The list is empty if no statement is found in the sentence. Call this function outside a
     transaction. Raise `Invalid` if the sentence is only a secret, too long or empty, `Conflict`
-    (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
+    while memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`), and
+    `ProviderError` if a model call fails.
     """
     text = text.strip()
     if not text:
@@ -154,8 +155,8 @@ def _change_of(
     statements share words with the memory, these replace the memory. If all statements do or none
     does, the whole sentence replaces the memory, without a rejected value at its end ("…, not the
     15th"). If the sentence only exchanges a value ("not february, march"), only this value is
-    replaced. The change is None if the sentence shares no words with the memory, or if it only says
-    that something is wrong.
+    replaced. The change is None if the memory doesn't exist, if the sentence shares no words with
+    the memory, or if the sentence only says that something is wrong.
     """
     memory = _own(user).filter(public_id=about).first()
     if memory is None:
@@ -239,13 +240,14 @@ def _mark_unsure(change: PreviewedChange, text: str, *, is_understood: bool) -> 
 def exact_changes(
     text: str, changes: Sequence[PreviewedChange], *, user: User, about: str = ""
 ) -> list[PreviewedChange]:
-    """Return changes that keep the sentence as typed, as a new memory or in place of a memory.
+    """Return alternatives to the previewed changes that keep the sentence exactly as typed.
 
     `changes` is the result of `preview_changes`, and `about` the public id of the memory under
-    which the sentence was typed. The list is empty unless a change is unsure, nothing was found in
-    a sentence that shares words with memories, or no change overwrites the memory `about`. The
-    first change replaces that memory; then come the memories of the unsure changes and the memories
-    that share words with the sentence; the last change adds a new memory.
+    which the sentence was typed. The list is empty unless a change is unsure, no change overwrites
+    the memory `about`, or `changes` is empty although memories share words with the sentence. The
+    alternatives replace, in this order, the memory `about`, memories of unsure changes, and
+    memories that share words with the sentence; memories that `changes` overwrites are left out.
+    The last alternative adds a new memory.
     """
     unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
     changed = {one.memory for one in changes if one.overwrites}

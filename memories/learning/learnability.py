@@ -157,9 +157,10 @@ def was_said_while_off(turn: Turn) -> bool:
 
 
 def only_forget_requests(extraction: Extraction) -> Extraction:
-    """Reduce the extraction of a message that isn't kept to requests such as "forget that".
+    """Return an extraction with only the requests such as "forget that", and the role play.
 
-    These requests still count because they refer to earlier messages.
+    Use it for a message that must not be kept. Such requests still count because they refer to
+    earlier messages.
     """
     about_earlier = tuple(one for one in extraction.forget if not one.about)
     return Extraction(forget=about_earlier, role_play=extraction.role_play)

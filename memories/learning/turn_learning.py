@@ -155,7 +155,10 @@ def text_of_turn(
 def learn(
     run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction
 ) -> list[AppliedVerdict]:
-    """Learn the candidates of a turn, and mark the turn as processed."""
+    """Learn the candidates of a turn, and mark the turn as processed.
+
+    Return the verdicts that were applied. Raise `ProviderError` if a model call fails.
+    """
     decided = learn_all(
         run,
         extraction.undecided,
@@ -176,9 +179,9 @@ def learn_all(
 
     `then` marks the text as processed, in the transaction of the last candidate. If the process was
     killed, a repeated run skips the candidates that are already decided: verdicts are logged in the
-    transactions that apply them. The result for a candidate is None if it was already decided or
-    forgotten, its text no longer exists or memory is off. Raise `ProviderError` if a model call
-    fails.
+    transactions that apply them. The result is None for a candidate that was already decided or
+    forgotten, or that only ends a memory (`only_ends`) but matches none; the result is also None if
+    the text no longer exists or memory is off. Raise `ProviderError` if a model call fails.
     """
     if not candidates:
         with run.applying(text.user):
@@ -252,9 +255,10 @@ def _nothing() -> None:
 def learn_candidate(
     run: Run, pending: CandidateDraft, *, then: Callable[[], None] = _nothing
 ) -> AppliedVerdict | None:
-    """Decide on the candidate, and apply it together with `then` in one transaction.
+    """Decide on the candidate, and apply the verdict and call `then` in one transaction.
 
-    If a remote model is used, it is called before the transaction.
+    If a remote model is used, it is called before the transaction. `learn_all` says when the result
+    is None.
     """
     user = pending.text.user
     if language_steps.are_steps_local():
@@ -276,9 +280,10 @@ def learn_candidate(
 
 
 def arbitrate_and_apply(pending: CandidateDraft) -> AppliedVerdict | None:
-    """Decide on a candidate and apply it in the open transaction.
+    """Decide on a candidate and apply the verdict in the open transaction.
 
-    Call this function only if `are_steps_local`, so that no remote model is called.
+    Call this function only if `are_steps_local`, so that no remote model is called. `learn_all`
+    says when the result is None.
     """
     arbitrated = _arbitrate(pending, _find_similar(pending))
     if arbitrated is None:
