@@ -259,7 +259,10 @@ def _on_dates(query: Query, scope: SearchScope) -> set[int]:
 
 
 def _word_matches(words: Words, scope: SearchScope) -> Sequence[int]:
-    """Return the ids of texts that share words with the query: all of them, or the best by BM25."""
+    """Return the ids of texts that share words with the query.
+
+    These are all such texts if `scope.whole` is True, otherwise the best `scope.nearest` by BM25.
+    """
     found = list(words.places)
     if scope.whole or len(found) <= scope.nearest:
         return found

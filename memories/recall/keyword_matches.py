@@ -144,7 +144,10 @@ def read_matches(
 def _matching_texts(
     sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
 ) -> tuple[Mapping[int, int], Counts]:
-    """Return a map from each matching text's id to its row in the counts, and the counts."""
+    """Return a map from each matching text's id to its row in the counts, and the counts.
+
+    `texts` holds the terms of all texts in the order of `ids`, joined as in `_WORDS`.
+    """
     ends = np.cumsum(_lengths(texts.split(_TEXT)) + 1)
     frequency = np.zeros((len(ids), len(sought)))
     for column, term in enumerate(sought):
@@ -176,9 +179,9 @@ _NO_SPACE = 0  # no space has this id
 
 
 def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
-    """Return the id of the embedding space that the query vector belongs to.
+    """Return the id of the embedding space of the query vector, or `_NO_SPACE` if there is none.
 
-    If that space has since been replaced, its vectors may be gone; then only words are matched.
+    If that space is no longer active, its vectors may be gone; then only words are matched.
     """
     space_id, active, _ = found or (_NO_SPACE, False, False)
     if active:

@@ -188,7 +188,8 @@ def recall_episodes(
 ) -> list[RecalledEpisode]:
     """Return the turns of the conversation that are relevant to the query, most relevant first.
 
-    With `before_number`, only turns whose reply has a lower number are returned. Other
+    At most `limit` turns with at least the relevance `floor` are returned; None stands for the
+    settings. With `before_number`, only turns whose reply has a lower number are returned. Other
     conversations are never read.
     """
     filters = Filters(conversation=conversation)

