@@ -78,8 +78,8 @@ _GROUP_OF_TAG = {
 class Phrase:
     """One memory of the portrait.
 
-    `is_new` is true if the memory was created since the last visit, `is_changed` if an older memory
-    was changed since then.
+    `is_new` is True if the memory was created since the last visit. `is_changed` is True if an
+    older memory was changed since the last visit.
     """
 
     memory: Memory

@@ -110,8 +110,8 @@ def undecided(user: User, public_id: str) -> ReviewState | None:
 def undo(*, user: User, before: ReviewState) -> Memory:
     """Undo a decision: the memory awaits review again, and the memory it contradicts is restored.
 
-    Raise `NotFound` if the memory was forgotten, and `Conflict` if it has been disabled, archived
-    or replaced since.
+    Raise `NotFound` if the memory was forgotten, and `Conflict` if the memory has been disabled,
+    archived or replaced since.
     """
     rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
     memory = rows.filter(public_id=before.candidate).first()

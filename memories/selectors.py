@@ -155,7 +155,10 @@ def _sources_prefetch(user: User) -> Prefetch[Any]:
 
 
 def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memory]:
-    """Return the user's memories by public id, each with its sources (newest first)."""
+    """Return the user's memories by public id, each with its sources (newest first).
+
+    Unknown ids and memories in the recycle bin are left out.
+    """
     rows = (
         Memory.objects.filter(user=user, public_id__in=list(public_ids))
         .select_related("project", "conflicts_with")

@@ -1,4 +1,4 @@
-"""Render rows as API responses that need more values than the row itself contains."""
+"""Render responses that need more values than a single row contains."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def hit(found: SearchHit) -> dict[str, Any]:
 
 
 def entry(row: Any) -> dict[str, Any]:
-    """Render a row of `timeline_of`, a memory that is annotated with its time `at`."""
+    """Render a memory from `timeline_of`, whose attribute `at` is its time on the timeline."""
     return response_shapes.TimelineEntry.show(row, snippet=row.content[:SNIPPET])
 
 

@@ -283,7 +283,7 @@ class FlushMessage(serializers.Serializer[Any]):
     {"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {}}]}
 )
 class Candidate(serializers.JSONField):
-    """The id of a candidate, or a candidate with edited fields."""
+    """A field for a candidate: its id, or the candidate as an object with edited fields."""
 
 
 @constrained(

@@ -1,4 +1,4 @@
-"""A chat model's phrases for the portrait, one for each version that was worded."""
+"""The phrases of the portrait, which a chat model writes: at most one for each version."""
 
 from django.db import migrations, models
 

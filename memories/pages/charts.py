@@ -179,7 +179,7 @@ def _bars(
     *,
     show: Callable[[int], str] = _number,
 ) -> dict[str, Any]:
-    """Return the data of a bar chart.
+    """Return the data of a bar chart; `heads` are the column headings of the table with its values.
 
     The length of each bar is a percentage of the longest bar, at least 1 unless the value is 0.
     """
@@ -223,7 +223,11 @@ class Growth:
 
 @dataclass(frozen=True)
 class Latency:
-    """Durations of the newest recalls (at most `TRACES`): counts by class, percentiles in ms."""
+    """How long the newest recalls (at most `TRACES`) took.
+
+    `counts` holds the number of recalls in each class of `CLASSES`, and then of slower recalls. The
+    percentiles `p50` and `p99` are in milliseconds.
+    """
 
     counts: Sequence[int]
     p50: float

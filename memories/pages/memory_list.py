@@ -98,7 +98,10 @@ class ListQuery:
 
     @property
     def searches_usual(self) -> bool:
-        """Return whether this is a search without filters, which leaves out superseded memories."""
+        """Return whether this is a search without filters.
+
+        Such a search leaves out superseded memories.
+        """
         return bool(self.query) and not self.chosen
 
     @property
@@ -441,7 +444,7 @@ def _tag_choices(tags: Sequence[Facet], *, chosen: str) -> list[Choice]:
 
 
 def bulk_actions() -> list[tuple[str, str, str]]:
-    """Return the actions for selected memories: name, icon and label."""
+    """Return the name, the icon and the label of each action for selected memories."""
     return [
         ("disable", "disable", _("Disable")),
         ("enable", "enable", _("Enable")),

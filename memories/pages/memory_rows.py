@@ -271,8 +271,8 @@ def render_changed_rows(
 ) -> HttpResponse:
     """Render the current rows of these memories, with Django's messages.
 
-    A row that no longer belongs to the list becomes a placeholder, so that an undo can show it
-    again.
+    With `oob`, htmx swaps each row in its own place. A row that no longer belongs to the list
+    becomes a placeholder, so that an undo can show it again.
     """
     memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)

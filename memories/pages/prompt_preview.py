@@ -212,7 +212,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Likeness:
-    """An episode on the page. `is_in` is True if the episode is part of the prompt.
+    """An episode (an earlier turn) on the page. `is_in` is True if it is part of the prompt.
 
     `similarity` is its similarity to the question `asked`, or None if the user typed no question.
     """
@@ -264,7 +264,8 @@ def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
     """Return relevant memories that aren't in the prompt, at most `PREVIEW_MISSES`.
 
     Recalled memories that didn't fit in the token budget come first, followed by the most relevant
-    memories that weren't recalled. Memories of very low relevance are left out, except the first.
+    memories that weren't recalled. The first memory is always returned; any other is left out if
+    its relevance is very low.
     """
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.recalled.memories if one.memory.public_id not in inside]
