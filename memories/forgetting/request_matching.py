@@ -355,8 +355,9 @@ def _plain(text: str) -> str:
 def _is_of_someone_else(request: str, memory: str) -> bool:
     """Return True if one text mentions a relative whom the other doesn't mention.
 
-    For example, "my tattoo" doesn't mean "My mum hates tattoos". A name is enough: "Rhys's job" can
-    mean "My partner Rhys is a nurse". Return False if both texts mention the same relation.
+    For example, "my tattoo" doesn't mean "My mum hates tattoos". A relative may be mentioned only
+    by name: "Rhys's job" can mean "My partner Rhys is a nurse". Return False if both texts mention
+    the same relation.
     """
     asked, named = _relatives(request), _relatives(memory)
     if asked.keys() & named.keys():

@@ -3,9 +3,9 @@
 Whether a message is withheld from learning (`Message.withheld`) is decided when the message is
 recorded; it may also be withheld later, if the extractor finds that the user asked for this or if
 the other message of its turn is forgotten. Only this module reads or writes that column
-(`tests/rules/test_withheld.py`). Statements of other messages are checked against the tombstones: a
-forgotten statement isn't learned again from messages older than the request to forget, but is
-learned if somebody says it again later.
+(`tests/rules/test_withheld.py`). Statements of messages that aren't withheld are checked against
+the tombstones: a forgotten statement isn't learned again from messages older than the request to
+forget, but is learned if somebody says it again later.
 """
 
 from __future__ import annotations
