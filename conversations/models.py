@@ -139,7 +139,7 @@ class MessageTime(models.TextChoices):
 class RolePlay(models.TextChoices):
     """Whether a role play begins or ends with this user message.
 
-    Until the role play ends, each message is read with the message that began it as context, so
+    Until the role play ends, each message is read together with the message that began the play, so
     that nothing is learned from what the person says in character.
     """
 

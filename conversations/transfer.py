@@ -194,7 +194,7 @@ register(
 
 @register_readable_pages
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield the readable pages of an export: one for each conversation.
+    """Yield one readable page of an export for each conversation.
 
     With `conversation` (a primary key), yield only the page of that conversation. The file name of
     a page contains the day and the title of its conversation.

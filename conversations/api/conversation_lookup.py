@@ -127,7 +127,10 @@ def forget_message(call: Call, reference: str) -> Response:
 
 
 def forget(call: Call, reference: str, *, clears: bool = False) -> Response:
-    """Forget a conversation; with `clears`, forget all its messages but keep the conversation."""
+    """Forget a conversation; with `clears`, forget all its messages but keep the conversation.
+
+    A temporary conversation is erased at once; its response contains no operation id.
+    """
     thread = thread_of(call, reference)
     if isinstance(thread, TemporaryConversation):
         temporary.erase(thread, messages_only=clears)

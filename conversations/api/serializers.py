@@ -192,7 +192,10 @@ class EpisodeQuery(OfConversation):
 
 
 def _forget_variant_schema(scope: str, *needed: str, also: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the schema of one valid combination of fields; the fields in `also` are optional."""
+    """Return the schema of a request to forget with this scope.
+
+    The fields in `needed` are required, the fields in `also` are optional.
+    """
     rest = ("user_id", "cascade", "forget_memories", *needed, *also)
     listed = {name: {"minItems": 1} for name in needed if name.endswith("_ids")}
     return {
@@ -294,7 +297,8 @@ class ConversationRemoval(Personal):
 class OneMessage(Personal):
     """A request about one message.
 
-    `conversation_id` is required if messages of several conversations have the client's id.
+    If the URL contains a client's own message id that occurs in several conversations,
+    `conversation_id` is required.
     """
 
     conversation_id = Text(required=False, **_CLIENT_ID)

@@ -69,7 +69,10 @@ def _forget_memory(call: Call) -> Response:
 
 
 def _forget_about(call: Call) -> Response:
-    """Forget at once if the request clearly means one memory; else return ids to choose from."""
+    """Forget the memory that the request describes, if it clearly means one memory.
+
+    Otherwise forget nothing, and return the ids of the memories and messages that may be meant.
+    """
     found = spoken_requests.find(call.ready, user=call.user)
     outcome = spoken_requests.answer(found, user=call.user, requested_by_key=call.key_id)
     ids = {"memory_ids": outcome.memory_ids, "message_ids": outcome.message_ids}

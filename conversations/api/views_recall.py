@@ -82,8 +82,8 @@ class ContextView(MemcenterView):
 def _thread(call: Call) -> Thread | None:
     """Return the conversation that the request names; never create a conversation.
 
-    Return None if the request contains no id or the client's id is unknown. Raise `NotFound` if an
-    id in our own format is unknown.
+    Return None if the request contains no id, or an unknown id chosen by the client. Raise
+    `NotFound` for an unknown id in our own format (`conv_…`).
     """
     reference = call.data.get("conversation_id")
     if reference is None:

@@ -129,11 +129,12 @@ EMPTY = Block("", 0)
 def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str = "en") -> Block:
     """Return the memory block, which has at most `limits.budget` tokens.
 
-    The block is empty if nothing was recalled or nothing fits. Tokens not needed for the fixed
-    sentences and the persona layers are divided according to `limits.shares`; a section passes
-    unused tokens on to the sections that follow. All layers get equal shares. Items that don't fit
-    are dropped from the end of their section (in the window, the oldest messages are dropped); if
-    not even one item fits, the first item is shortened. The same input always gives the same text.
+    The block is empty if nothing was recalled or nothing fits. Each persona layer that has lines
+    gets the same share of the budget. The tokens that remain after the layers and the fixed
+    sentences are divided according to `limits.shares`; a section passes unused tokens on to the
+    sections that follow. Items that don't fit are dropped from the end of their section (in the
+    window, the oldest messages are dropped); if not even one item fits, the first item is
+    shortened. The same input always gives the same text.
     """
     limits, words = limits or Limits(), words_for(language)
     chosen = _without_repetition(_chosen(recalled, limits=limits))

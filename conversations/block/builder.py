@@ -101,8 +101,8 @@ class BlockOptions:
 
     If `token_budget` or `top_k` is None, the value from the settings is used. If `language` is
     None, the block is in the language of the message. If `kinds` isn't empty, the memories are
-    limited to these kinds, and daily notes and persona layers are left out. `misses` is how many of
-    the memories ranked just below the cut-off are returned as well.
+    limited to these kinds, and daily notes and persona layers are left out. `misses` is the number
+    of memories just below the cut-off that are returned too.
     """
 
     conversation_kind: str | None = None
@@ -367,10 +367,10 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
 
 
 def _used_memories(found: RecalledContext, items: Sequence[Item]) -> list[int]:
-    """Return the keys of the memories in the block that are relevant to the message.
+    """Return the primary keys of the memories in the block that count as used for the message.
 
-    Memories that are part of every block count as used only if their relevance reaches
-    `RELEVANCE_FLOOR`.
+    A memory that is part of every block counts as used only if its relevance to the message
+    reaches `RELEVANCE_FLOOR`.
     """
     ids_in_block = {one.id for one in items if one.in_block}
     return [

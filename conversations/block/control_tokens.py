@@ -122,7 +122,10 @@ def _is_title(brackets: str, inner: str) -> bool:
 
 
 def _plain(inner: str) -> str:
-    """Return `inner` without outer pipes and spaces, and with "memory block" for "memory_block"."""
+    """Return the text from inside a control token's brackets, as plain words.
+
+    Pipes and spaces at both ends are removed; "memory_block" becomes "memory block".
+    """
     return re.sub(r"(?i)memory_+block", "memory block", inner).strip("| ")
 
 

@@ -173,7 +173,7 @@ def _carry_out_forgets(
     conversation: Conversation | TemporaryConversation,
     question: Message | TemporaryMessage | None,
 ) -> ForgetOutcome:
-    """Forget the memories that the request clearly means, and return the outcome.
+    """Forget the memories that the requests clearly mean, and return the outcome.
 
     In a temporary chat, "forget that" refers to nothing, because nothing is learned there.
     """
@@ -206,7 +206,7 @@ def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> 
     `fitting` holds the recalled memories that share words with the question, are about the same
     subject or are very close in meaning. If the question is about the user, memories about somebody
     else are in `of_others` instead, and `perhaps` holds the other relevant memories in the block.
-    Return nothing if the message isn't a question.
+    All lists are empty if the message is neither a question nor a request for a list.
     """
     intent = demo_assistant.intent_of(text)
     if intent is Intent.LIST and is_on:
@@ -272,10 +272,10 @@ def _own_names(text: str, *, user: User) -> dict[str, str]:
 def _ids_about_others(text: str, memories: Mapping[str, str], *, user: User) -> set[str]:
     """Return the ids of memories about somebody else, if the question is about the user.
 
-    `memories` maps ids to texts. Whom a memory is about follows from its wording, and from the
-    reader model's code in the `reason` of its current version. The code is ignored if the memory
-    begins with "I". Questions that mention "my sister" or the like don't count as questions about
-    the user.
+    Return an empty set for any other question; a question that mentions "my sister" or the like
+    isn't about the user. `memories` maps ids to texts. A memory is about somebody else if its
+    wording says so. If it doesn't begin with "I", a code of the reader model in the `reason` of its
+    current version can say so too.
     """
     if not _ASKS_OF_SELF.search(text) or _NAMES_OTHERS.search(text):
         return set()

@@ -1,4 +1,4 @@
-"""Select the message to answer: a new message, an edited message, or the last one once more.
+"""Select the message to answer: a new message, an edited message, or the last message again.
 
 Stored and temporary chats are answered in the same way; they differ only in where messages are
 recorded. A question is recorded before the model is called, so that it isn't lost if the model
@@ -36,8 +36,9 @@ StoredMessage = TypeVar("StoredMessage", Message, TemporaryMessage)
 class _Thread(Generic[Chat, StoredMessage]):
     """A conversation with the person's newest message and the existing answer to it, if any.
 
-    `said` holds the question and its newest answer. `shown` holds the public ids of the question
-    and of the existing answer, which the page already shows when the new answer begins.
+    `said` holds the question and its answer: first the existing answer, later the new one. `shown`
+    holds the public ids of the question and of the existing answer, which the page already shows
+    when the new answer begins.
     """
 
     user: User
@@ -179,7 +180,7 @@ class UnconfirmedEdit(Conflict):
 
 @dataclass(frozen=True)
 class EditedQuestion:
-    """The result of an edit: the new message, and what was deleted.
+    """The result of an edit: the new message, and the deleted messages and memories.
 
     `gone` holds the public ids of the deleted messages. `memories` holds the texts of the deleted
     memories.
@@ -199,8 +200,8 @@ def ask(
 ) -> Thread:
     """Record a new message, and create a conversation if `conversation` is None.
 
-    `is_temporary` makes a new conversation a temporary one. Opens its own transactions. Raise the
-    same errors as `record_message`.
+    With `is_temporary`, the created conversation is temporary. Opens its own transactions. Raise
+    the same errors as `record_message`.
     """
     if conversation is None and is_temporary:
         conversation = temporary.create(user=user, external_id=None)

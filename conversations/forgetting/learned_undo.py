@@ -1,4 +1,4 @@
-"""Undo what was learned from one turn, without forgetting the turn."""
+"""Undo a memory that was learned from a turn, without forgetting the turn."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Consequences:
 
 
 def consequences_of_message(message: Message, *, user: User) -> Consequences:
-    """Return what would be lost if the message and the other message of its turn were forgotten."""
+    """Return the effects of forgetting the message and the other message of its turn."""
     of_it = Q(user_message=message) | Q(assistant_message=message)
     turns = Turn.objects.filter(of_it, user=user)
     both = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
@@ -99,7 +99,7 @@ def consequences_of_message(message: Message, *, user: User) -> Consequences:
 
 
 def consequences_of_messages(pks: Sequence[int], *, user: User, conversation: int) -> Consequences:
-    """Return what would be lost if these messages of a conversation were forgotten."""
+    """Return the effects of forgetting these messages of one conversation."""
     target = target_of(user, Q(pk__in=pks), conversation=conversation)
     return _consequences(target, user=user)
 
@@ -149,8 +149,9 @@ def preview_memory_effects(
 ) -> tuple[list[int], list[int], list[int]]:
     """Return the primary keys of the memories that forgetting would delete, change and keep.
 
-    `lost_sources` is a filter for the sources that would be lost. The plan is computed exactly as
-    for a real request: the sources are hidden in a savepoint, which is rolled back afterwards.
+    `lost_sources` is a filter for the sources that would be lost. The effects are computed
+    exactly as for a real request: the sources are hidden in a savepoint, which is rolled back
+    afterwards.
     """
     sources = Source.everything.filter(lost_sources, user=user, hidden_at__isnull=True)
     touched = set(sources.values_list("memory", flat=True))
@@ -271,7 +272,7 @@ def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:
-    """Erase the recall traces of the messages, and traces and notes that resemble their texts.
+    """Erase the recall traces of the messages, and any traces and daily notes with similar texts.
 
     If the whole conversation is forgotten, all its traces up to `until` are erased.
     """

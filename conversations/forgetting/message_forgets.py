@@ -92,7 +92,7 @@ def target_through(user: User, *, conversation: int, through: int) -> Target:
 
 
 def requester(requested_by_key: int | None = None) -> str:
-    """Return `BY_PERSON` for a request on a page, `BY_PROGRAM` for one with an API key, else ""."""
+    """Return `BY_PROGRAM` if an API key made the request, `BY_PERSON` if a user did, else ""."""
     if requested_by_key is not None or audit_log.acting_key_id() is not None:
         return BY_PROGRAM
     return BY_PERSON if audit_log.current_actor().actor == "user" else ""
@@ -350,7 +350,10 @@ def forget_rows(
     extra: Mapping[str, object] | None = None,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Forget these rows as `forget_chosen` does; `extra` is added to the operation's payload."""
+    """Forget these memories and messages as `forget_chosen` does, but keep those in `keeping`.
+
+    `extra` is added to the operation's payload. Raise `NotFound` if a memory no longer exists.
+    """
     forget_steps.register_forget(user)
     pks = message_erasure.turn_message_pks(user, [one.pk for one in messages])
     found = Message.everything.filter(user=user, pk__in=pks)
@@ -398,9 +401,10 @@ def forget_rows(
 
 
 def _keep_without_messages(user: User, targets: Sequence[Target], kept: Collection[int]) -> int:
-    """Keep these memories even though the targets' messages are their sources; return their number.
+    """Remove the targets' messages as sources of the memories `kept`; return how many were changed.
 
-    Memories without such a source are left unchanged.
+    These memories lose their quotations and from then on count as the person's own. Memories
+    without a source in the targets are left unchanged.
     """
     if not kept or not targets:
         return 0
@@ -460,7 +464,8 @@ def layer_rows(user: User, *, layer: str, through: int | None = None) -> Any:
 def erase_layer(user: User, *, layer: str, through: int) -> Any:
     """Erase all summaries or episodes up to the key `through`, with their vectors.
 
-    The rows are also erased from recorded recall results. Safe to repeat.
+    The rows are also erased from recorded recall results. Return the numbers of erased rows by
+    table. Safe to repeat.
     """
     rows = layer_rows(user, layer=layer, through=through)
     ids = dict(rows.values_list("pk", "public_id"))

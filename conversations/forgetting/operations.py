@@ -254,7 +254,7 @@ def _kept_types(run: Run) -> tuple[str, ...]:
 
 
 def _kept_messages(run: Run) -> tuple[str, ...]:
-    """Return the receipt's entry for kept messages that repeat the forgotten content, if any."""
+    """Return `("messages",)` if kept messages repeat the forgotten content, else an empty tuple."""
     return ("messages",) if run.payload.get(forget_steps.STILL_SAID) else ()
 
 
@@ -268,9 +268,9 @@ stores.register_caches(
 
 @reapply_handler("message")
 def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget each listed message again, without the other message of its turn.
+    """Forget each listed message again; return the last operation, or None if no message exists.
 
-    The ledger also lists the other message if it was forgotten.
+    The other message of a turn is forgotten only if the ledger lists it too.
     """
     found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
     operations = [message_forgets.forget_message(user=user, message=one) for one in found]

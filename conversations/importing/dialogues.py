@@ -50,7 +50,10 @@ class Progress:
 
 @dataclass
 class Loaded:
-    """The numbers of new rows and of existing messages (`repeated`), and the skipped messages."""
+    """The numbers of new rows, and the messages that were skipped.
+
+    `repeated` is the number of messages that already existed.
+    """
 
     conversations: int = 0
     messages: int = 0

@@ -131,8 +131,8 @@ def apply(
 ) -> Mapping[str, Any]:
     """Insert all rows of the file in the caller's transaction, enqueue learning, return the report.
 
-    Nothing is learned from a file about several people, since it is unknown whom a statement is
-    about.
+    `reference` names the import in the sources of its memories. Nothing is learned from a file
+    about several people, since it is unknown whom a statement is about.
     """
     users.check_not_deleted(user)
     own = users.settings_of(user)

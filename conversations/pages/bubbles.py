@@ -147,9 +147,9 @@ def bubbles_of(
 
 
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
-    """Return the number of the first message after the page with this message in the middle.
+    """Return the number of the message directly after a page that has this message in its middle.
 
-    Return None if there is no such message, or if that page would be the newest page.
+    Return None if there is no message with this id, or if no messages follow the page.
     """
     wanted = found.filter(public_id=public_id).values_list("number", flat=True).first()
     if wanted is None:
@@ -291,7 +291,7 @@ class EndNote:
 
 
 def end_note_of_page(public_id: str, last: Bubble) -> EndNote | None:
-    """Return the note to show below the conversation's last message, or None if none is needed."""
+    """Return the note to show below the conversation's last message, or None for no note."""
     if last.role == Role.USER and answer_stream.is_answering(public_id):
         return EndNote(_("An answer is being written…"), public_id, is_answering=True)
     if last.role == Role.USER:
@@ -302,7 +302,11 @@ def end_note_of_page(public_id: str, last: Bubble) -> EndNote | None:
 
 
 def end_note_after(end: End, public_id: str, *, had_answer: bool) -> EndNote | None:
-    """Return the note to show after an attempt to answer, or None if none is needed."""
+    """Return the note to show after an attempt to answer, or None if no note is needed.
+
+    `end` is the reason why the attempt ended. `had_answer` is True if the question already had an
+    answer before it.
+    """
     again = _("Try again")
     if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
         return None  # the bubble of a stopped answer has its own permanent label

@@ -171,8 +171,9 @@ def _forget_line_below_messages(
 ) -> ForgetLine | None:
     """Return the forget operation whose state the page shows below the messages, or None.
 
-    This is the operation `forget` or the one in the URL, unless a message already shows its
-    receipt. Otherwise see `forget_receipts.forget_below_messages`.
+    This is the operation with the id `forget`, or else with the id in the URL. Without an id, or if
+    a message already shows its receipt, the newest page of a stored conversation shows the result
+    of `forget_receipts.forget_below_messages`, and other pages show nothing.
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
@@ -203,7 +204,8 @@ def side_panel_context(
 ) -> dict[str, Any]:
     """Return the content of the side panel about an answer.
 
-    It shows the memories that the answer used and those learned from its turn.
+    The panel shows the memories that the answer used and those learned from its turn. Pass
+    `lessons` if the learned memories are already loaded.
     """
     if lessons is None and answer is not None:
         turn = selectors.turn_of(user, answer)

@@ -296,9 +296,9 @@ def _memories_that_stay(found: Consequences) -> list[str]:
 
 
 def _full_lists(found: Consequences) -> list[tuple[str, list[str]]]:
-    """Return complete lists of memories, each with its heading, for the dialog.
+    """Return the lists of forgotten and of rewritten memories, each with its heading.
 
-    A list is left out if the dialog's sentences already contain all its memories in full.
+    A list is left out if the dialog's sentences already quote all its memories in full.
     """
     titles = _("All memories that will be forgotten"), _("All memories that will be rewritten")
     return [

@@ -121,7 +121,11 @@ class Card:
 
     @property
     def groups(self) -> list[tuple[str, list[Line]]]:
-        """Return groups of lines with headings: memories first, then messages."""
+        """Return the headings of the card with their lines: memories first, then messages.
+
+        Only likely lines are included, or all lines if the card asks for confirmation. Without a
+        likely memory, the first few memories are shown under a heading of their own.
+        """
         heading_of_unlikely = (
             _("Learned at the same time") if self.is_done else _("Closest matches")
         )
@@ -139,18 +143,18 @@ class Card:
 
     @property
     def others(self) -> list[Line]:
-        """Return the doubtful lines that aren't in `groups`, most probable memories first."""
+        """Return the lines that aren't in `groups`: probable memories first, messages last."""
         shown = [one for _heading, lines in self.groups for one in lines]
         return [one for one in [*self.memories, *self.messages] if one not in shown]
 
     @property
     def likely_words(self) -> str:
-        """Return what `everything` forgets, such as "1 memory, 2 messages and 2 replies"."""
+        """Return the numbers of items that "Forget all" forgets, such as "1 memory, 2 messages"."""
         return _in_words(self.everything)
 
     @property
     def words(self) -> str:
-        """Return what a confirmed choice forgets, such as "2 memories, 1 message and 1 reply"."""
+        """Return the numbers of items that all lines of the card forget: "1 memory, 2 messages"."""
         return _in_words([*self.memories, *self.messages], also=len(self.also))
 
     @property

@@ -161,7 +161,8 @@ def _answer_card(
 ) -> HttpResponse | tuple[str, str]:
     """Forget the chosen items or keep everything; return the operation's id and a message to show.
 
-    Return a response that shows the card instead if the person must choose or confirm first.
+    The id is "" if everything is kept. If the person must first choose or confirm, forget nothing
+    and return a response that shows the card.
     """
     user = person(request)
     chosen, keeps = _ticked(request, card), "keep" in request.POST
@@ -266,7 +267,10 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Confirm that a constraint applies to the person, or move it to the recycle bin."""
+    """Process the person's answer to the question whether a constraint is about them.
+
+    After "yes" the constraint is confirmed, otherwise it is moved to the recycle bin.
+    """
     is_own = request.POST.get("mine") == "yes"
     with own_transaction(request):
         user = person(request)

@@ -274,7 +274,7 @@ def panel_of(user: User, answer: Message | None) -> Panel:
 
 
 def counts_of(user: User, answers: Sequence[Message]) -> Counter[int]:
-    """For each answer, by its key, return how many relevant memories it used.
+    """Return the number of relevant memories that each answer used, by the answer's primary key.
 
     Memories that no longer exist aren't counted.
     """

@@ -186,7 +186,7 @@ SELECT (SELECT id FROM conversations_summary
 
 
 def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
-    """Add the newest version to the search index, and remove older versions from it."""
+    """Add this version to the search index, and remove all other versions from the index."""
     older = statements.rows(
         "SELECT id FROM conversations_summary WHERE conversation_id = %s AND id <> %s",
         [summary.conversation_id, summary.pk],

@@ -171,7 +171,7 @@ def record_answer(
 def rate_message(
     *, user: User, message: Message, rating: str | None, comment: str = ""
 ) -> Feedback | None:
-    """Set or change the person's rating of a message; a rating of None removes it."""
+    """Store the person's rating of a message; a rating of None removes the stored rating."""
     audit_log.record("message.rated", subject=user.subject, target=message.public_id)
     if rating is None:
         Feedback.objects.filter(user=user, message=message).delete()

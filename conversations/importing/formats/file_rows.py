@@ -152,7 +152,11 @@ def _detect_by_items(path: Path, prefix: str) -> tuple[Format, str]:
 
 
 def _detect_by_names(path: Path) -> tuple[Format, str]:
-    """Detect the format of a JSON object by its field names, without loading it into memory."""
+    """Detect the format of a JSON object by its field names, without loading it into memory.
+
+    Also return the path of the list to import (`results.item` or `memories.item`), or "" if the
+    object contains no such list. Raise `Invalid` if the format is unknown.
+    """
     for prefix, event, value in values.json_events(path):
         if prefix == "format" and value == exports.FORMAT:
             return Format.MEMORY_CENTER, ""

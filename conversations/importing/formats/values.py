@@ -183,9 +183,9 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def text(value: object) -> str:
-    """Return the value if it is a non-blank string that PostgreSQL can store.
+    """Return the value unchanged if it is a string that isn't blank and that PostgreSQL can store.
 
-    Raise `BadRow` if it isn't, for instance if it contains NUL or a lone surrogate.
+    Otherwise raise `BadRow`, for instance if the string contains NUL or a lone surrogate.
     """
     if not isinstance(value, str) or not value.strip():
         raise BadRow(SkipReason.NO_TEXT)
