@@ -182,7 +182,7 @@ class CombinedStatement(LastStatement):
     ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
 
     def add(self, id_: str) -> None:
-        """Add the id to an equal statement if one is registered, else register this statement."""
+        """Add the id to an equal statement registered in this transaction, or register this one."""
         waiting = (
             act
             for act in before_commit_actions()

@@ -1,4 +1,4 @@
-"""The append-only audit log, and the current actor (who acts, and through which surface).
+"""The append-only audit log, and the current actor with the surface that the actor uses.
 
 Adding an event never waits for other transactions; `audit_chain` seals the event later. The
 actor is set for each request.

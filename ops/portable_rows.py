@@ -59,7 +59,7 @@ class RejectedRow(ValueError):
 
 
 class ParentSkipped(RejectedRow):
-    """The row isn't imported, since its parent row already exists or was forgotten."""
+    """Raised for a row whose parent was skipped or existed before; the row counts as existing."""
 
     def __init__(self) -> None:
         super().__init__("", is_skipped_silently=True)
@@ -112,7 +112,7 @@ def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]
 
 
 def reference_of(model: Any) -> str:
-    """Return the column whose values identify rows of this table in a file."""
+    """Return the name of the column that identifies rows of this table in a file, or "pk"."""
     names = {column.name for column in model._meta.concrete_fields}
     return next((name for name in IDS if name in names), "pk")
 
@@ -335,9 +335,10 @@ def _validated_rows(
 def _row(
     table: Rows, loading: Loading, given: Mapping[str, Any]
 ) -> tuple[Model, Mapping[str, Any]]:
-    """Return the unsaved row, and its references to rows of the same table.
+    """Return the unsaved row, and its references to rows of the same table, by column.
 
-    These references are set later, when the other rows have keys.
+    These references are set later, when all rows have primary keys. Raise `RejectedRow` if a value
+    is invalid.
     """
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}

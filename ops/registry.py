@@ -201,7 +201,10 @@ class Rows:
         return int(self._visible(user).count())
 
     def counted(self, user: User) -> QuerySet[Any] | None:
-        """Return the rows to count in a statement for several kinds, or None to count no rows."""
+        """Return the person's visible rows, so that one statement can count rows of many kinds.
+
+        Return None if the rows can't be counted in this way; callers then use `count`.
+        """
         return self._visible(user)
 
     def _visible(self, user: User) -> QuerySet[Any]:

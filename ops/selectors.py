@@ -78,7 +78,10 @@ def is_stalled(*, since: datetime) -> bool:
 
 
 def waiting_since(operation: Operation) -> datetime:
-    """Return when the operation became due, or if it isn't queued, when it last made progress."""
+    """Return the time since which the operation waits.
+
+    A queued operation waits since it became due, any other since it last made progress.
+    """
     is_queued = operation.status == Status.PENDING
     return operation.run_after if is_queued else operation.updated_at
 
@@ -143,7 +146,7 @@ def queue_states(*, now: datetime) -> Sequence[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class ModelCost:
-    """How much one model was used for one kind of step on one day in the active time zone."""
+    """The use of one model for one kind of step on one day (in the active time zone)."""
 
     day: date
     step: str

@@ -290,7 +290,7 @@ class PublicAddress:
 
 
 def problem_with_address(url: str, *, looks_up: bool) -> str:
-    """Return a sentence that says what is wrong with a URL, or an empty string.
+    """Return a sentence that explains why a URL isn't allowed, or "" if it is allowed.
 
     Without `looks_up`, the host name isn't looked up, so the function can be called inside a
     transaction. A name that doesn't resolve now is accepted, since it is checked again before each

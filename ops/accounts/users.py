@@ -305,7 +305,10 @@ def _settings_from_row(user: User, columns: Sequence[object]) -> UserSettings:
 
 
 def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
-    """Change the given settings. Raise `Invalid`, which lists all settings with invalid values."""
+    """Change the given settings, and return all settings of the person.
+
+    If any value is invalid, change nothing and raise `Invalid`, which lists all invalid settings.
+    """
     problems = {
         name: [problem]
         for name, value in changes.items()
@@ -363,7 +366,7 @@ def _problem_with_setting(name: str, value: object) -> str:
 
 
 def role_of(user: Any) -> Role:
-    """Return the role that applies now. A deactivated person counts as a member."""
+    """Return the role that the person may use now: for a deactivated person, always member."""
     return held_role(user) if isinstance(user, User) and user.is_active else Role.MEMBER
 
 

@@ -63,7 +63,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("by"))
     def by(self, event: AuditEvent) -> str:
-        """Return who acted, with a link to the page of the API key or staff member."""
+        """Return the actor; an API key or a staff member is linked to its page."""
         who, _, number = event.actor.partition(" ")
         if who not in _PAGES or not number.isdecimal():
             return event.actor
@@ -72,7 +72,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("place in the chain"))
     def place(self, event: AuditEvent) -> str:
-        """Return the event's number and hash in the chain, once it is sealed."""
+        """Return the event's number and hash in the chain, or "not sealed yet"."""
         seal = getattr(event, "seal", None)
         return f"{seal.number} · {seal.hash.hex()}" if seal else str(_("not sealed yet"))
 

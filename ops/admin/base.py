@@ -271,7 +271,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
     @method_decorator(require_POST)
     def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Reveal a row in the next view of its page, redirect there, and write to the audit log."""
+        """Redirect to the page of a row, which then shows the content once, without the mask.
+
+        The reveal is recorded in the audit log. Raise `Http404` if the user may not reveal rows.
+        """
         if not (self.masked and self.has_view_permission(request) and users.may_act(request.user)):
             raise Http404
         with as_system():

@@ -68,10 +68,10 @@ def _signed_in(request: Request) -> User | None:
 def check_access(parsed: ParsedRequest, *, by_id: bool = False) -> None:
     """Raise `NotFound` if the caller may not access the operation.
 
-    An operation may outlive its user, so this function returns no user, unlike others passed as
-    `whose`. A key that isn't bound to a user may read the operations that it requested itself. For
-    changes and for other operations, the call must name the user (else raise `Invalid`), except in
-    protocols that identify operations only by id (`by_id`).
+    Views pass this function as `whose`. It returns no user, since an operation may outlive its
+    user. A key that isn't bound to a user may read the operations that it requested itself. For
+    changes and for other operations, the request must name the user, else `Invalid` is raised. With
+    `by_id` (for protocols that send only the operation's id), no user needs to be named.
     """
     with as_system():
         operation = selectors.operation_by(parsed.ids["op_id"])
@@ -114,10 +114,11 @@ def event_id(operation: Operation) -> str:
 
 
 class Events:
-    """A stream of one event per change, until the operation ends or 15 seconds have passed.
+    """A stream with one server-sent event for each change of an operation.
 
-    No transaction is open between two events. `place` is the slot for a streamed response; `close`
-    frees it.
+    The stream ends when the operation ends, or after 15 seconds. No transaction is open between two
+    events. `seen` is the id of the last event that the client received, or "". `place` is the slot
+    for a streamed response; `close` frees it.
     """
 
     def __init__(

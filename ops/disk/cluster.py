@@ -182,7 +182,7 @@ def describe_copies(
 
 
 def next_quiet_hour(now: datetime) -> datetime:
-    """Return the beginning of the next quiet hour, or the time 23 hours after `now` if earlier.
+    """Return the beginning of the next quiet hour, but at most 23 hours after `now`.
 
     The quiet hour is the hour of the night in which forgotten rows are erased from the disk.
     """

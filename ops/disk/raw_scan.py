@@ -197,7 +197,8 @@ def _hashes_in_rows(
 ) -> list[Places]:
     """Return the indexes of hashes that occur in anybody's remaining rows or in system catalogues.
 
-    The result contains one array for each item of `searched`. `then` is called for each text read.
+    The result contains one array for each item of `searched`. `then` is called once for each text
+    that was read, to report progress.
     """
     hits = [_none() for _ in searched]
     with cluster.outside_transactions() as own, own.transaction():
@@ -231,7 +232,10 @@ def _rows_of(
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings inside a value as they are on the disk, without parsing strings as JSON."""
+    """Yield each string in a value, which may be a string, a list or an object from JSON.
+
+    A string that contains JSON is yielded unchanged, since the disk contains it like that.
+    """
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -153,7 +153,7 @@ class Hasher:
         self._mixing = [np.uint64(int(word) | 1) for word in made[_CODES + 1 : _CODES + 5]]
 
     def sums(self, reduced: ReducedText) -> Words:
-        """Return the sum for each prefix of a text, from which the hashes are computed.
+        """Return the sum for each prefix of a text. `all` and `at` compute hashes from these sums.
 
         Raise `ValueError` if the text has more than `AT_ONCE * _AT_MOST` letters.
         """
@@ -185,7 +185,10 @@ class Hasher:
         return self._mixed(window, length)
 
     def _mixed(self, window: Words, length: int) -> Words:
-        """Mix the hashes, in place, by the steps of splitmix64 with random words of the key."""
+        """Turn the sums of windows of this length into their hashes, and return the same array.
+
+        The steps are those of splitmix64, with random words of the key.
+        """
         first, second, third, fourth = self._mixing
         window += np.uint64(int(first) * length % (1 << 64))
         for shift, word in ((30, second), (27, third), (31, fourth)):

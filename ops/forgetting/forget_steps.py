@@ -111,9 +111,9 @@ def _blank_responses(user: User, *, until: datetime | None = None) -> None:
 
 
 def find_unfinished(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
-    """Return the unfinished forget operation for the same ids, or None.
+    """Return an unfinished forget operation whose payload contains `payload`, or None.
 
-    An operation that has failed is retried.
+    If the operation has failed, retry it.
     """
     found = (
         Operation.objects.filter(subject=user.subject, kind=kind, status__in=_UNFINISHED)
@@ -128,7 +128,7 @@ def find_unfinished(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Op
 
 
 def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Counts:
-    """Run a step of a forget operation: erase rows and store their counts, in one transaction."""
+    """Call `erase` and store the counts that it returns, in one transaction; return the counts."""
     run.step(name)
     with run.applying(user):
         counts = erase()
@@ -137,7 +137,7 @@ def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Cou
 
 
 def affected_conversations(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
-    """Return the keys of the conversations whose exports become outdated; None means all."""
+    """Return the primary keys of the conversations that a forget affects, or None for all."""
     if kind == Kind.FORGET_USER:
         return None
     if "conversations" in payload:

@@ -170,7 +170,7 @@ def _reapply_user(user: User, target: Mapping[str, Any], at: datetime) -> Operat
 def erase_user(run: Run) -> Mapping[str, Any]:
     """Erase all data of a person in the order of the registry, the account last.
 
-    Safe to run twice: each step erases what is left. If the account is already gone, only
+    Safe to run twice: each step erases the rows that are left. If the account is already gone, only
     `forget_steps.finish` is run.
     """
     user = run.user()

@@ -1,7 +1,7 @@
-"""How the tables of Django's admin and sessions store texts, and their index of mentions.
+"""Set how the tables of Django's admin and sessions store texts; add an index of the ids in them.
 
-A migration of its own because of a circle: the admin's table has a foreign key to `ops_user`, so
-Django creates it after `0001_schema` and before this.
+This can't be part of `0001_schema`: the admin's table has a foreign key to `ops_user`, so Django
+creates the admin's table after `0001_schema`.
 """
 
 from django.db import migrations

@@ -1,4 +1,4 @@
-"""The addresses of people who have the weekly mail."""
+"""Create the table of the addresses to which the weekly email is sent."""
 
 import uuid
 

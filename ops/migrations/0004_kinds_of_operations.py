@@ -1,4 +1,4 @@
-"""The kinds of operations that word the portrait and send the weekly mail.
+"""Add the kinds of operations that write the portrait and send the weekly email.
 
 Not atomic: the rows are checked without holding the lock that the new constraint needs.
 """

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class AuditEvent(models.Model):
-    """One action: who did it (actor, surface), what it was (action, target), and when.
+    """One action, with its actor and surface, its target and its time.
 
     Append-only. A database trigger adds every new event to `UnsealedEvent`.
     """

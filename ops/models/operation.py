@@ -77,9 +77,9 @@ class Operation(models.Model):
     """A background task, inserted in the transaction that makes it necessary.
 
     It refers to the person only by `subject`, and its payload contains ids and options but no
-    content, so it may outlive the account. `request_id` is the id of the request that caused it,
-    even if it was enqueued by another operation. Forget operations don't hide operations: people
-    can always see their own.
+    content, so it may outlive the account. `request_id` is the id of the request that caused the
+    operation, even if another operation enqueued it. Forget operations never hide operations, so
+    people can always see their own operations.
     """
 
     personal_data = False
@@ -279,7 +279,7 @@ class Export(Record):
 
 
 class Import(Record):
-    """A file that one person imported, with a report of what was added and what was skipped.
+    """A file that one person imported, with a report of the added and the skipped rows.
 
     The report also holds the file's name, if it is known. The file itself is erased after the
     import.

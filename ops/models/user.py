@@ -38,10 +38,11 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A person with memories, or a staff member.
 
-    `external_id` is the chat product's own id of the person. People who register on the web have
-    none, and unbound keys can't access them. `subject` identifies the person in operations and
-    receipts; once this row is deleted, nothing connects the subject with the person. `hidden_at` is
-    set while the person is being forgotten. Changing `session_epoch` ends every session.
+    `external_id` is the id that the chat product uses for the person. People who register on the
+    web have none, and unbound keys can't access them. `subject` identifies the person in operations
+    and receipts; once this row is deleted, nothing connects the subject with the person.
+    `hidden_at` is set while the person is being forgotten. Changing `session_epoch` ends every
+    session.
     `password_version` counts changes of the password. `forgets` counts requests to forget: data
     read before such a request must not be written afterwards.
     """

@@ -233,7 +233,7 @@ def _receipt_lines(receipt: Receipt) -> list[Line]:
 
 
 def _label_in_receipt(label: str) -> str:
-    """Return a label as receipts show it: the count of messages includes replies there."""
+    """Return the label for a receipt: "Messages and replies" for messages, else `label` itself."""
     return _("Messages and replies") if label == str(stored_amounts.LABELS["message"]) else label
 
 

@@ -304,14 +304,17 @@ def progress_in_words(operation: Operation) -> str:
 
 
 def forgotten_words(operation: Operation | None = None) -> str:
-    """Return the message to show after a forget, with a hint where to find the receipt."""
+    """Return the message to show after a request to forget; it says where to find the receipt."""
     return _("%(forgotten)s You’ll find the receipt under Data management.") % {
         "forgotten": forgotten_and_kept(operation)
     }
 
 
 def forgotten_and_kept(operation: Operation | None) -> str:
-    """Return "Forgotten …", with the number of kept rows that still mention the content, if any."""
+    """Return a message that says that the content is forgotten.
+
+    The message also contains the number of kept rows that still mention the content, if any.
+    """
     payload = operation.payload if operation else {}
     still = in_words(payload.get(STILL_IN) or {"message": payload.get(STILL_SAID, 0)})
     if not still:

@@ -78,7 +78,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 def welcome(request: HttpRequest) -> HttpResponse:
     """Ask an owner for language and time zone at the first sign-in.
 
-    If an owner leaves this page unanswered, other pages link to it. A POST removes that link.
+    Other pages link to this page until the owner has answered; a POST removes that link.
     """
     if request.method == "POST":
         response = redirect(next_address(request, default=settings.LOGIN_REDIRECT_URL))

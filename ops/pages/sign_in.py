@@ -303,7 +303,10 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Let an invited person create an account; only this uses up the link of the invitation."""
+    """Let an invited person create an account.
+
+    The link works until an account is created with it or the invitation expires.
+    """
     address = request.META.get("REMOTE_ADDR", "")
     if request.user.is_authenticated:
         messages.info(request, _("You’re already signed in, so you don’t need an invitation."))

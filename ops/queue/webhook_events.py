@@ -57,8 +57,8 @@ def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
 def write_at_commit(event: Event, *, user_id: int, memory_id: str) -> None:
     """Write an event about a memory at the end of the transaction.
 
-    One statement finds the webhooks for all events of the same kind about one user. Nothing is
-    written if the user no longer exists by then.
+    All events of the same kind about one user are written together. Nothing is written if the user
+    no longer exists at that time.
     """
     _MemoryEvents(event, user_id).add(memory_id)
 

@@ -52,8 +52,8 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
 class _Turns:
     """Chooses the next operation: usually the oldest one of the most urgent priority.
 
-    Every fourth operation is the oldest one of the next person in rotation. So even if one person
-    has ten thousand operations, other people's operations run soon.
+    For every fourth operation, people take turns: it is the oldest operation of the next person.
+    So even if one person has ten thousand operations, other people's operations run soon.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ def _record(operation: Operation, ending: Ending) -> None:
 
 
 def _end(operation: Operation, ending: Ending) -> None:
-    """Record the end of the operation, with the id of the request that caused it.
+    """Call `ending`, while the request id is that of the request that caused the operation.
 
     Follow-ups such as webhook events get this request id too.
     """

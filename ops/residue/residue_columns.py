@@ -255,8 +255,8 @@ def rows_of_person(
 ) -> Iterator[tuple[ColumnQuery, str, Mapping[str, Any]]]:
     """Yield the query, the primary key and the values (by column) of each row of one person.
 
-    The query is an item of `readings`. `key` identifies the whole list, so that the statement for
-    it is built only once.
+    The query is an item of `readings`. The SQL statement is built only once for each `key`, so
+    callers must always pass the same `key` with the same `readings`.
     """
     text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
     owner = {"user": user_id, "subject": subject}
@@ -338,7 +338,7 @@ def rows_mentioning(tables: tuple[ScannedTable, ...], gone: Collection[str]) -> 
     """Yield each row in these tables that contains one of these ids, once for each column.
 
     Columns that hold one id or a list of ids have their own indexes. Ids inside texts are looked up
-    by the index of mentions (`foundation.database.schema`). All lookups are one statement.
+    by the index of mentions (`foundation.database.schema`). One statement does all lookups.
     """
     text, lookups = _all_lookups(tables)
     wanted = sorted(gone)

@@ -64,7 +64,7 @@ class ExternalStore(Protocol):
     def entries_that_exist(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield each entry that was checked, and whether it is residue.
+        """Yield the name of each checked entry, and whether the entry is residue.
 
         `gone` contains, for each table, the primary keys of its erased rows. If `gone` is empty,
         every entry is checked, and an entry without a row in the database is residue. `is_gone`

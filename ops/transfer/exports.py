@@ -183,8 +183,8 @@ def hide_exports(*, user: User, conversations: Collection[int] | None) -> int:
 def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
     """Erase the files of exports that may contain forgotten rows; return the number of files.
 
-    The rows of finished and cancelled exports are deleted. The exports are the same ones as in
-    `hide_exports`, including running exports.
+    The affected exports are those that `hide_exports` would hide. The rows of finished and
+    cancelled exports are deleted; the other rows are hidden.
     """
     rows = _affected_exports(user, conversations).select_for_update()
     names = list(rows.exclude(path="").values_list("path", flat=True))
@@ -199,8 +199,8 @@ def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
 def drop_exports_of(*, user: User, conversation: int) -> int:
     """Erase all exports of a deleted conversation, given by its key; return their number.
 
-    Failed and running exports are erased too, since they would still name the conversation.
-    Retrying one of them does nothing.
+    Failed and running exports are erased too, since they would still name the conversation. A
+    retry of such an export does nothing.
     """
     rows = Export.objects.filter(user=user, operation__payload__conversation=conversation)
     locked = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
