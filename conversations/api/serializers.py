@@ -316,8 +316,8 @@ class ForgetAnswer(Accepted, ForgetOutcome):
 
     The lists are present only if the request has `about`: `memory_ids` are the forgotten memories,
     and `message_ids` are messages that still contain the forgotten statement. `also_ids` are
-    memories of the same messages that may be meant as well. These messages and memories are kept
-    until a request names them.
+    memories of the same messages that the person may mean too. The messages, and the memories in
+    `also_ids`, are kept unless another request names them.
     """
 
     op_id = serializers.CharField(

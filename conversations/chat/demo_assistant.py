@@ -308,7 +308,8 @@ def mentions_pending_review(answer: str) -> bool:
 def asks_own_name(message: str) -> bool:
     """Return whether the user asks for their own name.
 
-    Most memories that state a name share no words with such a question.
+    Such a question is answered separately, since most memories that state a name share no words
+    with it.
     """
     return _ASKS_OWN_NAME.search(message) is not None
 

@@ -350,9 +350,10 @@ def forget_rows(
     extra: Mapping[str, object] | None = None,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Forget these memories and messages as `forget_chosen` does, but keep those in `keeping`.
+    """Forget these memories and messages as `forget_chosen` does.
 
-    `extra` is added to the operation's payload. Raise `NotFound` if a memory no longer exists.
+    `keeping` are memories that were learned from the messages and are kept. `extra` is added to the
+    operation's payload. Raise `NotFound` if a memory no longer exists.
     """
     forget_steps.register_forget(user)
     pks = message_erasure.turn_message_pks(user, [one.pk for one in messages])

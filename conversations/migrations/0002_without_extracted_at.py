@@ -1,7 +1,7 @@
 """Drop `extracted_at` of conversations from the models; no code has ever set it.
 
-The column stays in the table, because the version before reads it while a new version is rolled
-out. A later migration can drop the column.
+The column stays in the table: while a new version is rolled out, processes of the previous version
+still read it. A later migration can drop the column.
 """
 
 from django.db import migrations

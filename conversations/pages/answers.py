@@ -99,7 +99,8 @@ def respond_with_answer(
 
     `reservation` comes from `reserve_answer`; its slot is freed when the model is no longer in
     use. A new conversation is marked as being answered only here, because it had no id before.
-    `gone` holds the ids of messages that the page must remove at once.
+    `gone` holds the ids of messages that the page must remove at once. With `was_untitled`, the
+    page also updates the title.
     """
     try:
         if not reservation.conversation:

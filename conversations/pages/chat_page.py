@@ -47,7 +47,7 @@ _WITHOUT_MESSAGES = ("#list", "#title", "#off")
 
 
 def keeps_text(view: View[ViewArgs]) -> View[ViewArgs]:
-    """Decorate a view so that text typed by a person whose session has expired isn't lost.
+    """Decorate a view so that typed text isn't lost if the person's session has expired.
 
     The page that asks the person to sign in shows the text again. Place this decorator above
     `personal_page`.

@@ -83,11 +83,11 @@ def forget_below_messages(
 ) -> ForgetLine | None:
     """Return the forget operation that the chat shows below its messages, or None.
 
-    The message that requested an operation may be forgotten too, so no message can show it. If the
-    last attempt of an operation failed, return the newest such operation. Otherwise return the
-    newest operation that is in progress or has a receipt, if it was requested after the
-    conversation's newest message. `without` holds the ids of the operations that messages already
-    show.
+    Normally the message that requested an operation shows it. But that message may have been
+    forgotten too; for such an operation this function is needed. Return the newest operation
+    whose last attempt failed, if any. Otherwise return the newest operation that is in progress or
+    has a receipt, and was requested after the conversation's newest message. `without` holds the
+    ids of the operations that messages already show.
     """
     pk, since = conversation.pk, conversation.last_message_at
     about = Q(payload__conversation=pk) | Q(payload__conversations__contains=pk)

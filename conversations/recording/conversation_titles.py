@@ -4,7 +4,7 @@ Other people may see the titles on the screen. Sentences about health, money or 
 requests not to mention something, and sentences with a secret never become part of a title. If a
 message says nothing else, its title is the name of the private topic, such as "Health". A message
 that only greets, contains only secrets, or asks to forget or not to store something gives no title;
-the conversation is then named after the next message that gives one.
+the conversation is then named after a later message.
 """
 
 from __future__ import annotations

@@ -283,7 +283,7 @@ def check_json(path: Path) -> None:
 
 
 def json_events(path: Path) -> Iterator[tuple[str, str, Any]]:
-    """Yield (prefix, event, value) for every JSON token of the file.
+    """Yield (prefix, event, value) for every JSON token of the file, as ijson does.
 
     Raise `Invalid`, with the line number, if the JSON is invalid.
     """
