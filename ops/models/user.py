@@ -42,9 +42,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     web have none, and unbound keys can't access them. `subject` identifies the person in operations
     and receipts; once this row is deleted, nothing connects the subject with the person.
     `hidden_at` is set while the person is being forgotten. Changing `session_epoch` ends every
-    session.
-    `password_version` counts changes of the password. `forgets` counts requests to forget: data
-    read before such a request must not be written afterwards.
+    session. `password_version` counts changes of the password. `forgets` counts requests to forget:
+    data read before such a request must not be written afterwards.
     """
 
     personal_data = True

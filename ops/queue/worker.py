@@ -61,7 +61,7 @@ class _Turns:
         self._last = _NOBODY
 
     def claim_next(self) -> ClaimedOperation | None:
-        """Claim the next operation. Call it inside `as_system`.
+        """Claim the next operation, or return None if none is due. Call it inside `as_system`.
 
         Raise `IntegrityError` if another worker was faster.
         """

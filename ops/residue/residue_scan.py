@@ -222,9 +222,9 @@ def _rows_to_read(
 def explained_hashes(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
-    """Return the hashes that occur in remaining texts of independent origin, such as messages.
+    """Return the `wanted` hashes that remaining texts of independent origin contain.
 
-    A field that matches only these hashes isn't residue.
+    Such texts are for example messages. A field that matches only these hashes isn't residue.
     """
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
