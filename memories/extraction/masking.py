@@ -166,7 +166,10 @@ def refusals_of(text: str) -> tuple[RefusedSecret, ...]:
 
 
 def refusals(spans: tuple[Span, ...], *, kept: bool) -> tuple[RefusedSecret, ...]:
-    """Return one report for each category of secrets among the spans."""
+    """Return one report for each category of secrets among the spans.
+
+    `kept` means that the rest of the text is stored, with the secrets masked.
+    """
     categories = dict.fromkeys(span.category for span in spans)
     return tuple(RefusedSecret(category=category, redacted=kept) for category in categories)
 

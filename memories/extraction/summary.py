@@ -49,7 +49,7 @@ class Point:
 
 
 class ExtractiveSummarizer:
-    """Select the most important sentences, in order and in their own words.
+    """Select the most important sentences, unchanged and in their original order.
 
     A sentence is weighted by the frequency of its words in the conversation (a centroid of word
     counts, after MEAD, Radev et al. 2004, in linear time; LexRank compares all pairs). Its weight

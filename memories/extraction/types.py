@@ -158,7 +158,7 @@ class Extraction:
 
     @property
     def undecided(self) -> tuple[Candidate, ...]:
-        """Return all candidates that need a decision; the endings come last."""
+        """Return all candidates that need a decision; those that only end a memory come last."""
         return (*self.candidates, *self.endings)
 
     @property

@@ -83,8 +83,8 @@ def find_override(
     """Return the finding that overrides the reader model's relation, or None to use the relation.
 
     A correction may replace only a memory that names the same thing. If the correction also names
-    the old value, the memory must contain that value. If a statement ends a memory with which it
-    shares only one word of many, the user reviews it.
+    the old value, the memory must contain that value. If a statement ends a memory, but the
+    two share only one word of many, the user reviews the change.
     """
     if _gives_new_amount(candidate, memory, reading):
         return Finding(Verdict.REPLACE, "corrected")
@@ -113,8 +113,8 @@ def _finding_of_ended_group(
 
     The statement ends a memory that names the group ("I sing in a choir") if the reader model finds
     a contradiction, or isn't sure that the two are unrelated. The person is asked if the statement
-    doesn't say that it is the person's group. If the model finds an end but the memory doesn't name
-    the group, the person is asked too: a football team isn't a baseball team.
+    doesn't say "my" or "our". The person is also asked if the model finds that the memory has ended
+    but the memory doesn't name the group: a football team isn't a baseball team.
     """
     group = ended["group"] or ended["zh_group"]
     named = telling_words(group) <= telling_words(memory.content) or group in memory.content
@@ -193,7 +193,7 @@ def _are_two_days(candidate: Candidate, memory: KnownMemory) -> bool:
 
 
 def _names_matter(text: str) -> bool:
-    """Return whether the `telling_words` of a text include more than numbers and single characters.
+    """Return whether `telling_words` finds more in a text than numbers and single characters.
 
     The unit 岁 ("years old") also counts.
     """
@@ -226,9 +226,9 @@ def corrected_texts(
 
     The candidate must name the old and the new value, as in 豆豆是一年级，不是二年级 ("Doudou is in
     first grade, not in second"). If it names nothing else, as in 不是苏州是无锡 ("not Suzhou but
-    Wuxi"), and several memories match, return none. A wrong name is corrected in every memory that
-    contains it. Disabled memories are left out. A constraint is corrected only by another
-    constraint, or if a name is wrong.
+    Wuxi"), and several memories match, the list is empty. A wrong name is corrected in every memory
+    that contains it. Disabled memories are left out. Apart from wrong names, only a constraint may
+    correct a constraint.
     """
     if not candidate.corrects or not candidate.old_value:
         return []
@@ -312,11 +312,12 @@ def protect_other_parts(candidate: Candidate, memory: KnownMemory, finding: Find
 
 
 def _has_other_parts(candidate: Candidate, memory: KnownMemory) -> bool:
-    """Return whether the candidate shares words with some parts of the memory, but not with others.
+    """Return whether the memory has important parts with which the candidate shares no words.
 
-    The other parts count if they contain a word that is neither a weekday nor a number, and the
-    candidate contains less than half of the memory's words; a candidate with more of them restates
-    the memory. They also count if they contain one weekday and the shared parts another.
+    The candidate must share words with another part. The parts are important if they contain a word
+    that is neither a weekday nor a number, and the candidate contains less than half of the
+    memory's words; otherwise, it restates the memory. They are also important if they contain one
+    weekday and the shared parts contain another.
     """
     ours, said = telling_words(candidate.content), ADDED.sub("", memory.content)
     parts = [telling_words(part) for part in PATTERNS["part"].split(said)]
@@ -348,8 +349,8 @@ def apply_exchanged_value(candidate: Candidate, memory: KnownMemory) -> str:
 def _gives_new_amount(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
     """Return whether a candidate only gives a new amount for something that a memory counts.
 
-    The memory must say more than the candidate, and the reader model must find a newer value, or a
-    conflict if the person corrected the memory.
+    The memory must say more than the candidate. The reader model must find a newer value; if the
+    candidate is a correction, any other conflict is enough.
     """
     is_newer = reading.relation is Relation.NEWER
     if not is_newer and not (candidate.corrects and reading.relation in CONFLICTS):
@@ -391,10 +392,10 @@ def owners(candidate: Candidate, memory: KnownMemory) -> Ownership:
 
 
 def _may_conflict(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
-    """Return False if the reader model finds a conflict between statements that can both hold.
+    """Return False if the reader model finds a conflict, but both statements can hold.
 
-    These are statements that have only a person in common, as long as the model isn't sure of the
-    conflict: "Theo's school is St Chads" and "Theo's allergy test was negative".
+    Both can hold if they have only a person in common and the model isn't sure of the conflict:
+    "Theo's school is St Chads" and "Theo's allergy test was negative".
     """
     if reading.relation not in CONFLICTS:
         return True

@@ -59,10 +59,10 @@ def edition_of(
 ) -> Finding | None:
     """Return the finding if two documents are editions of one page, otherwise None.
 
-    `similarity` is the cosine similarity of their vectors. If both have the same title, less common
-    text is enough to replace the old edition, whose text is kept as a version. If the new document
-    contains only text of the old document, the finding is `NOTHING_NEW`, unless the new document is
-    a shortened edition with the same title.
+    `similarity` is the cosine similarity of their vectors. If both have the same title, a
+    smaller common part is enough to replace the old edition (its text is kept as a version). If the
+    new document contains only text of the old document, the finding is `NOTHING_NEW`, unless the
+    new document is a shortened edition with the same title.
     """
     if have_other_subjects(new, old):
         return None

@@ -45,7 +45,7 @@ class PairReader(Protocol):
     def relations(self, pairs: Sequence[tuple[str, str]], /) -> Sequence[Mapping[str, float]]:
         """Return the probability of each relation, for each pair (known, new) of texts.
 
-        The probabilities of a pair sum to 1. `UNRELATED_BY_ENCODER` may be given in addition.
+        The probabilities of a pair sum to 1. Each mapping may also contain `UNRELATED_BY_ENCODER`.
         """
         ...
 
@@ -124,8 +124,8 @@ def _move(shares: dict[Relation, float], relations: Iterable[Relation], *, to: R
 def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
     """Return the most probable relation if its probability reaches its threshold.
 
-    Otherwise return CONTRADICTS if the conflicts together are probable enough, REFINES if SAME and
-    REFINES together are probable enough, and UNRELATED in all other cases.
+    Otherwise return CONTRADICTS if all `CONFLICTS` together are probable enough, REFINES if SAME
+    and REFINES together are probable enough, and UNRELATED in all other cases.
     """
     best = max(Relation, key=lambda relation: shares[relation])
     if shares[best] >= getattr(thresholds, best):
@@ -238,7 +238,10 @@ def fuller_text(old: str, new: str) -> str | None:
 
 
 def join(texts: Iterable[str]) -> str:
-    """Join the texts with semicolons, leaving out a part if another part begins with its words."""
+    """Join the texts with semicolons.
+
+    A part between semicolons is left out if another part begins with the same words and is longer.
+    """
     parts = [text.strip() for text in texts if text.strip()]
     if len(parts) < 2:
         return "".join(parts)

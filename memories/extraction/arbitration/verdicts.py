@@ -157,11 +157,11 @@ class BundledArbiter:
     def with_supports(
         self, decision: Decision, candidate: Candidate, comparisons: Sequence[Comparison]
     ) -> Decision:
-        """Add the memories that support the candidate to a decision that stores it as a new memory.
+        """Add supporting memories to a decision that stores the candidate as a new memory.
 
-        At most `_MOST_SUPPORTS` are added, most similar first. The reader model compares each
-        memory with the candidate in both directions. It must find no conflict in either direction,
-        and in at least one direction it must be unsure that the two are unrelated.
+        The reader model has compared the memories with the candidate; it now compares the most
+        similar ones in the reverse direction (see `_pairs_left`). A memory supports the candidate
+        if the model finds no conflict, and in one direction is unsure that they are unrelated.
         """
         if decision.verdict not in _ON_ITS_OWN:
             return decision
@@ -183,14 +183,14 @@ class BundledArbiter:
         return replace(decision, supports=tuple(supports))
 
     def _pairs_left(self, comparisons: Sequence[Comparison]) -> int:
-        """Return how many pairs may still be compared in the reverse direction."""
+        """Return how many pairs may be compared in reverse, within `most_pairs` if it is set."""
         if self._most_pairs is None:
             return _MOST_SUPPORTS
         return max(0, self._most_pairs - sum(pair.reading is not None for pair in comparisons))
 
 
 def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
-    """Return the decision on a candidate: the verdict is the verdict of the strongest finding.
+    """Return the decision: the verdict of the strongest finding, or ADD if no memory is related.
 
     `others` of the decision lists the other memories that the candidate may change. A memory that
     may end together with the target is listed with the verdict REVIEW. If some of the memories are
@@ -255,8 +255,8 @@ def _is_own_page(candidate: Candidate, pair: Comparison) -> bool:
 def _may_change(pair: Comparison, first: Comparison, candidate: Candidate) -> bool:
     """Return whether a candidate that replaces `first` may also change the memory of `pair`.
 
-    A statement may replace several memories only if they say the same thing. A project page may
-    replace several pages only if their texts are as similar as editions of one page.
+    If `pair` is a conflict, both memories must say the same thing. The texts of two project pages
+    must be as similar as editions of one page.
     """
     if not pair.finding.is_conflict:
         return True
@@ -363,7 +363,7 @@ def _differ_by_value(candidate: Candidate, memory: KnownMemory) -> bool:
 def _value_finding(candidate: Candidate, memory: KnownMemory) -> Finding:
     """Return the finding for two statements that differ only in a value.
 
-    The new value replaces the old one, but "milestone 1" and "milestone 2" are both kept.
+    The new value replaces the old one. Numbered items ("milestone 1", "milestone 2") are both kept.
     """
     if numbers_of_series(candidate.content) != numbers_of_series(memory.content):
         return BOTH_HOLD

@@ -73,8 +73,8 @@ class ModelArbiter:
     def _unsure(self, comparisons: Sequence[Comparison], ruled: Decision) -> list[KnownMemory]:
         """Return the memories whose relation to the candidate the reader model is unsure of.
 
-        Return an empty list if the reader model is sure about the target of its decision `ruled`,
-        unless this decision is to keep both.
+        `ruled` is the reader model's own decision. If the model is sure of its target and the
+        verdict isn't KEEP_BOTH, return an empty list.
         """
         sure = self._bundled.thresholds.sure
         about = next((pair for pair in comparisons if pair.memory.id == ruled.target_id), None)
@@ -85,7 +85,10 @@ class ModelArbiter:
     def _answer(
         self, candidate: Candidate, offered: Sequence[KnownMemory]
     ) -> tuple[dict[str, KnownMemory], dict[str, Any]]:
-        """Ask the chat model; return the memories by the names in the prompt, and the answer."""
+        """Ask the chat model; return the memories by their names in the prompt, and the answer.
+
+        If the prompt is too long, ask about the first half of the memories only.
+        """
         named = {f"m{number}": memory for number, memory in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
             _material(candidate, named),
@@ -156,9 +159,9 @@ _DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没
 
 
 class Ungrounded(ProviderError):
-    """Raised if a joined text doesn't match its memories, or an answer joins a memory twice.
+    """Raised if a joined text doesn't match its memories, or if an answer joins a memory twice.
 
-    Asking again wouldn't help.
+    The error isn't retryable.
     """
 
     def __init__(self) -> None:

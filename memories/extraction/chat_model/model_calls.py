@@ -212,9 +212,9 @@ def clean_text(value: object) -> str:
 
 
 def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
-    """Return the option that `value` names, otherwise `default`.
+    """Return the option in `among` that equals `value`, or `default` if there is none.
 
-    Case is ignored, and spaces within the name count as underscores.
+    Case is ignored, and spaces within `value` count as underscores.
     """
     if not isinstance(value, str):
         return default

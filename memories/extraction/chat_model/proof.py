@@ -130,7 +130,10 @@ def _in_their_language(content: str, quotation: Quotation, spoken: ProofTexts) -
 
 
 def _day(value: object, quotation: Quotation, *, spoken: ProofTexts) -> date | None:
-    """Return the first date in the quotation, or the model's date if its year was mentioned."""
+    """Return the first date in the quotation, or else the model's date `value`.
+
+    Return None if `value` isn't a valid date either, or if the messages don't mention its year.
+    """
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
     try:

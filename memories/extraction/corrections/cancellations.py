@@ -54,11 +54,11 @@ def retracted_at_once(
 ) -> tuple[dict[int, int], set[int]]:
     """Return the statements that the next statement of the same message takes back.
 
-    Words of correction stand between the two statements or at their edges. The first result maps
-    the start of each statement that is taken back to the start of the next one, with which it has a
-    word in common. For "I don't eat coriander, no wait, my dad doesn't eat it", it contains the
-    first statement. The second result holds the starts of the statements that may be taken back,
-    because they have no word in common with the next one.
+    `spans` are the statements of the message. Words such as "no wait" must stand between the two
+    statements or at their edges. If both have a word in common, the first is taken back, as in "I
+    don't eat coriander, no wait, my dad doesn't eat it"; otherwise it may be taken back. Return a
+    dictionary that maps the start of each statement taken back to the start of the next statement,
+    and the starts of the statements that may be taken back.
     """
     back: dict[int, int] = {}
     perhaps = set()
@@ -118,11 +118,11 @@ def endings(
 
 
 def extended_to_sentence(candidate: Candidate, off: Sequence[Cancellation], said: str) -> Candidate:
-    """Return the candidate, extended to its whole sentence if a part of that says too little.
+    """Return the candidate, extended to its whole sentence if a part of it says too little.
 
-    This is the case if the sentence calls something off or only contrasts two values: "it's
-    cancelled" is part of "scrap that gig it's cancelled", and 是药剂师 ("is a pharmacist") is part
-    of 不是护士，是药剂师 ("not a nurse but a pharmacist"). An extended candidate gets a low
+    The candidate is extended if its sentence calls something off ("scrap that gig it's cancelled",
+    with the candidate "it's cancelled") or only contrasts two values (不是护士，是药剂师, "not a
+    nurse but a pharmacist", with the candidate 是药剂师). An extended candidate gets a low
     confidence, so that the person reviews it.
     """
     for start, end, _ in off:

@@ -169,7 +169,7 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
 def _of_person(
     subject: str, *, right: str, wrong: str
 ) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield the same tuples as `_replacements`, for wrong words next to a person's name.
+    """Yield tuples as `_replacements` does, for wrong words next to the person's name `subject`.
 
     For example, 「小雅不是我老公 是我闺蜜」 ("Xiaoya isn't my husband but my best friend") replaces
     「老公」 ("husband") in the memory 「[老公]小雅不吃牛肉」 ("[my husband] Xiaoya eats no beef").

@@ -22,7 +22,9 @@ def corrected_candidates(
     """Return the new candidates that result from a correction in the message `said`.
 
     `before` and `after` are the candidates of the earlier message with the wrong and with the right
-    words. `conflict` returns the probability that two statements conflict.
+    words. `conflict` returns the probability that two statements conflict. If it confirms no
+    conflict, an update (`is_update`) has no result, and candidates from a replaced noun
+    (`is_noun`) get a low confidence.
     """
     wrong, right = ({one.content: one for one in candidates} for candidates in (before, after))
     gone = wrong.keys() - right.keys()

@@ -74,13 +74,13 @@ EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 
 @dataclass(frozen=True)
 class Correction:
-    """A correction of an earlier message, made by the words at `start:end` of the new one.
+    """A correction of an earlier message, made by the words at `start:end` of the new message.
 
     `place` is the index of the earlier message, and `text` is its corrected text. `is_noun` means
     that a noun (or a Chinese name) was replaced because it is the only one of its kind in that
-    message. `is_update` means that the new words give another value without saying that they
-    correct one. In both cases, the reader model must confirm that the old and the new statement
-    conflict.
+    message. `is_update` means that the words give a new value, but don't themselves say that the
+    old value was wrong. In both cases, the reader model must confirm that the old and the new
+    statement conflict.
     """
 
     place: int
@@ -117,10 +117,10 @@ def correctable_messages(before: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str, bool]]:
-    """Yield each part that may be a correction, its values, and whether it is an update.
+    """Yield each part that may be a correction, its values, and whether the part is an update.
 
-    The values are empty if the part says anything else. In an update, only another part of the
-    message says that something was wrong.
+    The values are empty if the part contains more than values. A part is an update if it doesn't
+    say that something was wrong, but another part of the message does.
     """
     told = _tells_of_slip(said)
     for part in _sentences_and_contrasts(said, clauses=told):
@@ -187,10 +187,10 @@ def bare_corrections(said: str) -> list[tuple[int, int]]:
 
 
 def _only_values(sentence: str, *, told: bool) -> str:
-    """Return the values of a correction that says nothing else, or an empty string.
+    """Return the values in a sentence that only gives corrected values, or an empty string.
 
-    The sentence must announce a correction, unless `told` is True, which means that its message
-    says that something was wrong.
+    The sentence must announce a correction, unless some part of the message says that something
+    was wrong (`told`).
     """
     announced = told or any(one.search(sentence) for one in (_ANNOUNCES, _CUE))
     if len(sentence) > _MOST or not announced:
@@ -317,9 +317,10 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
 
 
 def _with_noun(earlier: str, right: str) -> tuple[str, bool]:
-    """Replace a noun or a name of the earlier message.
+    """Replace a noun or a name of the earlier message by `right`.
 
-    Return the text, which is empty if nothing fits, and the value of `Correction.is_noun`.
+    Return the new text, which is empty if no noun or name fits, and the value of
+    `Correction.is_noun`.
     """
     if " " in right and (text := _with_same_noun(earlier, right)):
         return text, True
@@ -332,10 +333,11 @@ def _with_noun(earlier: str, right: str) -> tuple[str, bool]:
 
 
 def _with_other_value(sort: re.Pattern[str], earlier: str, right: str) -> str:
-    """Replace the value that `earlier` and `right` share by the only other value in `right`.
+    """Replace a value in `earlier` if `right` contains this value and exactly one other value.
 
-    For example, 周三是上学期的 现在改周四了 ("Wednesday was last term, now it's Thursday") changes
-    周三有钢琴课 ("piano lesson on Wednesday") to 周四有钢琴课.
+    The other value replaces it; otherwise return "". For example, 周三是上学期的 现在改周四了
+    ("Wednesday was last term, now it's Thursday") changes 周三有钢琴课 ("piano lesson on
+    Wednesday") to 周四有钢琴课.
     """
     values = {found[0] for found in sort.finditer(right)}
     known = {value for value in values if value in earlier}
@@ -391,7 +393,7 @@ def _with_same_noun(earlier: str, right: str) -> str:
 
 
 def _replaced(earlier: str, right: str, wrong: str) -> str:
-    """Replace all occurrences of the wrong words by the right ones, without doubling a word."""
+    """Replace all occurrences of the wrong words, without repeating a word next to them."""
     edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
     part = _PART_OF_MONTH if wrong.endswith("月") and re.search(f"{_PART_OF_MONTH}$", right) else ""
     form = re.compile(f"{edge}{re.escape(wrong)}(?:{part})?{edge}", re.IGNORECASE)
@@ -451,7 +453,7 @@ def _ends(one: re.Match[str], other: re.Match[str]) -> bool:
 
 
 def with_exchanged_value(text: str, said: str) -> str:
-    """Return the text with the new value that a sentence gives, or "" if it doesn't apply.
+    """Return the text with the new value that the sentence `said` gives, or "" if none fits.
 
     The sentence names the old and the new value ("from Wednesday to Monday"), or only a new weekday
     ("moved to Mondays") if the text contains a single weekday.

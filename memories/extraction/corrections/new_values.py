@@ -43,9 +43,9 @@ def new_amount(said: str, before: Sequence[str]) -> Correction | None:
 def with_new_amount(earlier: str, said: str) -> str:
     """Return the earlier text with one amount replaced by the new amount in `said`, or "".
 
-    The replaced amount must be the only amount with the same unit. If the new amount has no unit
-    and all amounts in the earlier text have units, it replaces the only amount. Return "" if no
-    amount or several amounts fit, or if `said` is too long, gives no new amount or several, or
+    The replaced amount must be the only amount with the same unit. A new amount without a unit may
+    also replace an amount with a unit, if the earlier text contains no other amount. Return "" if
+    no amount or several amounts fit, or if `said` is too long, gives no new amount or several, or
     contains other content words that aren't in the earlier text.
     """
     if len(said) > _MOST:

@@ -23,7 +23,7 @@ def substituted(earlier: str, right: str, wrong: str) -> str:
 
 
 def with_same_sort(earlier: str, right: str) -> str:
-    """Replace the only Chinese noun that has the same part-of-speech tag as `right`.
+    """Replace the only Chinese noun in `earlier` with the part-of-speech tag of `right` by `right`.
 
     For example, 无锡 ("Wuxi") replaces 苏州 ("Suzhou"), because both are place names.
     """
@@ -35,7 +35,7 @@ def with_same_sort(earlier: str, right: str) -> str:
 
 
 def with_like_name(earlier: str, right: str) -> str:
-    """Replace the only Chinese name that is as long as `right` and has a character in common."""
+    """Replace the only Chinese name that is as long as `right` and shares a character with it."""
     name = right.removeprefix("是")
     if not (1 < len(name) < 4 and leading_name(name) == name):
         return ""
@@ -51,7 +51,7 @@ def likeness(word: str, other: str) -> float:
 
 
 def with_name(earlier: str, right: str) -> str:
-    """Replace the word spelled most like the name, or the only name if no word is similar.
+    """Replace the word spelled most like `right`, or the only name if no word is similar.
 
     A name at the beginning of the text doesn't count as the only name, since any word is
     capitalised there.

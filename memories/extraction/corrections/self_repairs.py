@@ -154,10 +154,10 @@ def _possible(said: str) -> Iterator[SelfRepair]:
 
 
 def _stated(before: str) -> Iterator[str]:
-    """Yield the texts before an editing term in which the wrong words are searched.
+    """Yield the texts in which to search for the wrong words, best first.
 
-    In "it's Mira not Mara, no wait, Myra", the repair replaces the name that the text states, not
-    the one that it already calls wrong. So the text without " not Mara" comes first.
+    `before` is the text before an editing term. If it ends with an old value, the text without this
+    value comes first: in "it's Mira not Mara, no wait, Myra", the repair replaces "Mira".
     """
     stated = before.rstrip(PARTICLES)
     if last := PATTERNS["old_value_last"].search(stated):
@@ -171,10 +171,10 @@ def _stated(before: str) -> Iterator[str]:
 
 
 def _around(said: str, term: re.Match[str]) -> tuple[int, str, str]:
-    """Return where the text before an editing term begins, this text, and the text after the term.
+    """Return the start and the text of the part before an editing term, and the text after it.
 
-    The text before the term is at most the rest of its sentence and the sentence before, and at
-    most `NEAR` characters.
+    The part before the term has at most `NEAR` characters, and begins at most one sentence before
+    the sentence that contains the term.
     """
     first = max(_begin(said, _begin(said, term.start()) - 1), term.start() - NEAR)
     return first, said[first : term.start()], said[term.end() :]
@@ -209,7 +209,7 @@ def _repair_of(before: str, after: str, term: re.Match[str]) -> tuple[Replacemen
 
 
 def _begin(said: str, at: int) -> int:
-    """Return the beginning of the sentence that contains the position `at`, or 0."""
+    """Return the position where the sentence that contains the position `at` begins."""
     return max((one.end() for one in _BREAK.finditer(said, 0, max(at, 0))), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Find days, dates, times and amounts in texts, and replace one by another of the same type."""
+"""Find days, dates, times and amounts in texts, and replace a value by one of the same type."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def only_value(sort: re.Pattern[str], text: str) -> str:
 
 
 def value_in_place(sort: re.Pattern[str], earlier: str, right: str) -> str:
-    """Return the value in the earlier text that the first one of this type in `right` replaces.
+    """Return the value in the earlier text that the first value of this type in `right` replaces.
 
     This is the only value of the type or, if there are several, the only one after the same word as
-    in `right`. Return "" if there is none.
+    in `right`. Return "" if no value fits, or several.
     """
     found = {match[0] for match in sort.finditer(earlier)}
     if len(found) > 1 and (new := sort.search(right)):
@@ -82,7 +82,7 @@ def value_in_place(sort: re.Pattern[str], earlier: str, right: str) -> str:
 def _after_same_word(
     text: str, found: Iterable[re.Match[str]], new: re.Match[str]
 ) -> list[re.Match[str]]:
-    """Return the matches in a text that stand after the same word as `new` in its own text."""
+    """Return the matches in `found` that follow the same word as `new` does in its own text."""
     before = _word_before(new.string, new.start())
     return [one for one in found if before and _word_before(text, one.start()) == before]
 
@@ -94,10 +94,11 @@ def _word_before(text: str, at: int) -> str:
 
 
 def with_amount(earlier: str, right: re.Match[str]) -> str:
-    """Replace the only amount that has the unit of `right` (any unit, if `right` has no unit).
+    """Replace the only amount in `earlier` that has the unit of `right`.
 
-    If there are several, replace the only one that stands after the same word as `right` does in
-    its own text. Return "" if it is unclear which amount is meant.
+    If `right` has no unit, an amount with any unit fits. If several amounts fit, replace the only
+    one that follows the same word as `right` does in its own text. Return "" if it is unclear which
+    amount is meant.
     """
     unit = (right["unit"] or "").casefold()
     found = {
@@ -157,8 +158,9 @@ class Replacement(NamedTuple):
 def with_new_value(text: str, said: str) -> str:
     """Replace the values in a text by the other values of the same types in `said`.
 
-    Types are weekdays, months, days of the month, times, and numbers with the same unit. Return ""
-    if `said` has values of a type that isn't in the text, or if it is unclear which one is meant.
+    Types are weekdays, months, days of the month and times; if none of these changes, numbers with
+    the same unit. Return "" if `said` has no new value, if it has one of a type that isn't in the
+    text, or if it is unclear which value is meant.
     """
     changed = text
     for sort in (*SORTS, PATTERNS["day_of_month"], _ORDINAL, PATTERNS["clock"]):
@@ -187,9 +189,9 @@ def _with_new_amount(text: str, said: str) -> str:
 
 
 def with_same_date(text: str, date: str) -> str:
-    """Replace the only date in a text that consists of the same types of values as `date`.
+    """Replace, by `date`, the only date in a text that has the same types of values.
 
-    For example, "24 nov" replaces "14 nov", but not "Friday".
+    For example, "24 nov" replaces "14 nov", but not "Friday". Return "" unless one date fits.
     """
     same = [one for one in _DATE.finditer(text) if _sorts(one[0]) == _sorts(date)]
     if len(same) != 1 or not _DATE.fullmatch(date):
@@ -239,7 +241,7 @@ def _of_amount(before: str, after: str, amount: re.Match[str]) -> Replacement | 
 
 
 def _sorts(date: str) -> list[int]:
-    """Count the values of each type, and the numbers, in a date."""
+    """Return how many values of each type, and how many numbers, a date contains."""
     return [len(sort.findall(date)) for sort in (*_VALUES, _DIGITS)]
 
 

@@ -2,8 +2,8 @@
 
 The reader model reads a long message in windows, and only one window contains the request
 ("summarise this mail"). So the statements in the other windows look like the person's own. To find
-the request, the model also reads up to three short texts: both ends of the message, its beginning,
-and its last paragraph followed by its beginning.
+the request, the model also reads up to three short texts: the beginning and the end of the message;
+the beginning alone; and the last paragraph followed by the beginning.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def own_parts(text: str, read: Callable[[str], Reading]) -> str:
     """Return the parts of a message that are the person's own words, with "…" for the rest.
 
     Code, quoted lines and HTML are left out, and so are sentences that the reader model finds to be
-    quoted or a text to work on. If the message contains somebody else's text, only the person's own
-    statements are kept, and the request about the text at the beginning or the end.
+    quoted or a text to work on. If the message contains somebody else's text, only two things are
+    kept: the person's own statements, and a request at the beginning or end of the message.
     """
     reading = without_foreign_text(read(text), text, read)
     own, foreign = (
@@ -91,15 +91,15 @@ def own_parts(text: str, read: Callable[[str], Reading]) -> str:
 
 
 def _without_covered(covered: str, text: str) -> str:
-    """Replace each covered part by a line break, after "…" unless the part begins with a break."""
+    """Replace each covered part by "…" and a line break, without "…" if it begins with a break."""
     return _COVERED.sub(lambda part: "\n" if text[part.start()] == "\n" else " …\n", covered)
 
 
 def _is_request(span: tuple[int, int], text: str, foreign: Sequence[tuple[int, int]]) -> bool:
     """Return whether a span looks like the person's request about another person's text.
 
-    It must contain none of the `foreign` spans, be no line of a mail, and end with a question mark
-    or colon or have a few words.
+    The span must not overlap a `foreign` span or look like a line of a mail. It must end with a
+    question mark or colon, or have at least `_FEWEST_WORDS` words.
     """
     start, end = span
     words = text[start:end].strip()

@@ -57,9 +57,9 @@ class ReferentFinder(Protocol):
 class HeardMessage:
     """A person's message, and the reader model's results for it.
 
-    `role` is "assistant" if a second person takes the assistant's place. `covered` is the text in
-    which each character of secrets, code, quoted lines, URLs and HTML tags is replaced, so
-    positions are unchanged. `answers` is the other side's message to which this message replies.
+    `role` is "assistant" if a second person takes the assistant's place. In `covered`, each
+    character of secrets, code, quoted lines, URLs and HTML tags is replaced, so positions are
+    unchanged. `answers` is the other side's message to which this message replies.
     """
 
     said: Utterance
@@ -155,7 +155,10 @@ def is_in_a_role(message: HeardMessage) -> bool:
 
 
 def role_play_of(message: HeardMessage, *, is_on: bool) -> RolePlay:
-    """Return whether a message begins or ends a role play; `is_on` means during a role play."""
+    """Return whether a message begins or ends a role play, or `GOES_ON` if neither.
+
+    `is_on` means that a role play is in progress; then a new one needs a higher probability.
+    """
     if message.flag("role_ends"):
         return RolePlay.ENDS
     begins = message.reading.flags["role_begins"]

@@ -202,7 +202,7 @@ def _clause(text: str, start: int, end: int, *, floor: int) -> tuple[int, int]:
 
 
 def _words(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the end, the start and the part of speech of each word of a range."""
+    """Yield the end, start and part of speech (in this order) of each word in a range."""
     at = first
     for word, tag in rjieba.tag(text[first:last]):
         yield at + len(word), at, tag
@@ -210,9 +210,9 @@ def _words(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
 
 
 def _word_start(words: Sequence[tuple[int, int, str]], start: int) -> int:
-    """Return the start of the word that contains `start` and of nouns directly before this word.
+    """Return the start of the word that contains `start`, or of nouns directly before this word.
 
-    If a word begins at `start`, return `start`.
+    If a word begins at `start` itself, return `start`.
     """
     before = [word for word in words if word[1] < start]
     if not before or before[-1][0] == start:

@@ -159,7 +159,10 @@ def _orders(covered: str) -> Iterator[Command]:
 
 
 def command(sentence: str, *, question: bool = False) -> Command | None:
-    """Return the command that a sentence gives to the memory service, or None."""
+    """Return the command that a sentence gives to the memory service, or None.
+
+    `question` means that the sentence ended with a question mark, so some wordings don't count.
+    """
     if not _P["hints"].search(sentence):
         return None
     asks = question or _P["asking_tail"].search(sentence) is not None
@@ -228,9 +231,9 @@ _LONGEST_YES = 48
 
 
 def accepted_claim(said: str, before: str) -> Quotation | None:
-    """Return the last claim about the user in the message `before` if the reply `said` agrees.
+    """Return the last claim about the user in the message `before`, if the reply `said` agrees.
 
-    Otherwise return None. A claim that contains a secret is never returned.
+    Return None if the reply doesn't agree, or if the claim contains a secret.
     """
     if (
         not before

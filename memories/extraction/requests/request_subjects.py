@@ -104,11 +104,11 @@ def _after_first_act(tokens: Sequence[_Token]) -> int:
 
 
 def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
-    """Return the number of tokens before the command words at the end of a clause.
+    """Return the number of tokens that remain without the command words at the end of a clause.
 
-    A clause that begins with a command word (`is_order`) may have none at its end. Then words such
-    as "thing", "completely" and "please" are left out: return 3 for "forget the bike thing
-    completely please". Otherwise return the number of all tokens.
+    If there are no command words at the end, but the clause begins with one (`is_order`), leave out
+    final words such as "thing", "completely" and "please": return 3 for "forget the bike thing
+    completely please". In all other cases, return the number of all tokens.
     """
     place = len(tokens)
     while tokens[place - 1].kind != "own":

@@ -461,10 +461,10 @@ def _in_that_year(earlier: DateMention, later: DateMention) -> DateMention | Non
 
 
 def _joined(text: str, found: list[DateMention]) -> list[DateMention]:
-    """Join two dates that form a range, and drop weekdays that aren't dates by themselves.
+    """Join dates that belong together, and drop weekdays that aren't dates by themselves.
 
-    Several weekdays in a row are dropped, because they describe a habit. A weekday next to the date
-    that it belongs to is dropped too.
+    The two ends of a range are joined, and so are a year and a month. Several weekdays in a row are
+    dropped, because they describe a habit. A weekday next to its own date is dropped too.
     """
     kept: list[DateMention] = []
     for dated in found:

@@ -49,7 +49,7 @@ def twin_of(tag: str) -> str:
 
 
 def without_twins(tags: Iterable[str]) -> list[str]:
-    """Return the tags in order, with only the first of equal tags and of tags for one topic."""
+    """Return the tags in order, without repetitions and without a second tag for any topic."""
     kept: list[str] = []
     for tag in tags:
         if tag not in kept and twin_of(tag) not in kept:

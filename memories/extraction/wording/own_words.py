@@ -173,8 +173,9 @@ def _widened(
 ) -> tuple[int, int]:
     """Extend the range by a negation, hedge or condition directly before or after it.
 
-    If there is none before it, add a single word before a verb, since it may be the subject: "shaz"
-    in "shaz cant do nuts". `_trimmed` removes this word again if it is a filler.
+    If none of these precedes an English range that begins with a verb, add the word before the
+    verb, since it may be the subject: "shaz" in "shaz cant do nuts". `_trimmed` removes this word
+    again if it is a filler.
     """
     floor = max([one_end for _, one_end in others if one_end <= start] + [start - 60, 0])
     cjk = language in ("zh", "ja")
@@ -324,14 +325,15 @@ def _in_named_month(dated: DateMention, text: str, said: Sequence[DateMention]) 
 
 
 def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
-    """Return the dates, amounts, names and family relation that a text mentions."""
+    """Return the dates, amounts, names and family relation in a text, as in `OwnWords.data`."""
     return _data(text, dates_in(text, spoken_at=spoken_at, language=language), language)
 
 
 def _is_added(dated: DateMention) -> bool:
     """Return whether a date is appended to the text in brackets.
 
-    Only relative dates are appended, and not if the date is a range of days after "since".
+    A date is appended if it is relative ("tomorrow"), unless it is a beginning ("since last week")
+    that is longer than a day.
     """
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 

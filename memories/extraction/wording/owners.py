@@ -1,4 +1,4 @@
-"""Compare whom two statements are about: the speaker or somebody else.
+"""Determine whether two statements are about the same person.
 
 A statement is about the person that it mentions first: "my husband works nights" is about the
 husband, "my birthday is in May" about the speaker. Only the wording is compared, so the result may
@@ -90,7 +90,8 @@ def ownership(first: str, second: str) -> Ownership:
 def _is_of_group(text: str, group: str) -> bool:
     """Return whether `group` is about two people together, and `text` about one of them.
 
-    An example is "Jake is 4" with the group "Jake and Mia go swimming". The speaker doesn't count.
+    An example is "Jake is 4" with the group "Jake and Mia go swimming". Return False if the text is
+    about the speaker.
     """
     plain = [_plain(one) for one in (text, group)]
     found = _TOGETHER.match(plain[1])

@@ -159,9 +159,9 @@ def _own_subjects(text: str) -> Iterator[Person]:
 
 
 def _are_several(people: Sequence[Person], text: str, *, any_clause: bool) -> bool:
-    """Return whether different people are named in the clause that names the last of `people`.
+    """Return whether the clause that names the last of `people` names other people as well.
 
-    With `any_clause`, the clauses before it count too.
+    With `any_clause`, people named in earlier clauses of the text count too.
     """
     last = people[-1].start if people else 0
     ends = [found.end() for found in _CLAUSES.finditer(text[:last])]
@@ -261,7 +261,7 @@ _MENTION = 40  # maximum number of characters of the words for a person
 
 
 def nothing_referred_to(start: int, end: int) -> Sequence[Referent]:
-    """Return no words; for callers that don't know to what the pronouns refer."""
+    """Return no words. This is the default if no function finds the words a pronoun refers to."""
     return ()
 
 
@@ -374,10 +374,11 @@ def named_person(
 
 
 def _last_subject(said: str, earlier: Sequence[str]) -> str:
-    """Return the person whom the last "he" or "she" in `said` refers to, or the pronoun itself.
+    """Return the person whom the last "he" or "she" in `said` refers to, or else the pronoun.
 
-    In "shes mad on puffins and cant have dairy", the second statement has no subject of its own.
-    Without an added subject, the statement would seem to be about the user.
+    Return "" if `said` contains neither pronoun. In "shes mad on puffins and cant have dairy", the
+    second statement has no subject of its own; without an added subject, it would seem to be about
+    the user.
     """
     *_, pronoun = ["", *(found[1].lower() for found in _SUBJECT_PRONOUN.finditer(said))]
     return (pronoun and _antecedent(earlier, "f" if pronoun == "she" else "m", "en")) or pronoun
@@ -415,7 +416,7 @@ def lacks_name(text: str, language: str) -> bool:
 
 
 def _relation_of(name: str, earlier: Sequence[str]) -> str:
-    """Return how an earlier text describes a named person, such as 我闺蜜 ("my best friend")."""
+    """Return how an earlier text describes a named person, or "": 我闺蜜 ("my best friend")."""
     for text in earlier:
         before = text.partition(name)[0] if name in text else ""
         for person in people_in(before, "zh"):
