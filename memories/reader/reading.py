@@ -269,8 +269,8 @@ class Reader:
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
         """Return, for each pair (known, new), the probability of each relation in `PAIRS`.
 
-        These sum to 1; each dict also holds `UNRELATED_BY_ENCODER`. The pairs are run one by one,
-        because batching would change their scores slightly.
+        The probabilities sum to 1; each dict also holds `UNRELATED_BY_ENCODER`. The pairs are run
+        one by one, because batching would change their scores slightly.
         """
         return [self._relations(*pair) for pair in pairs]
 

@@ -141,7 +141,7 @@ class ReferentHead:
 
 
 def _are_joined(spans: Sequence[tuple[int, int, int]], number: int, texts: Sequence[str]) -> bool:
-    """Return whether a token and the next one follow each other without a space."""
+    """Return whether no space separates the token with this number from the next token."""
     if number + 1 >= len(spans):
         return False
     (text, _, end), (next_text, start, _) = spans[number], spans[number + 1]
