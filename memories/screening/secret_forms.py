@@ -223,7 +223,7 @@ def by_form(text: str) -> Iterator[FoundSecret]:
 
 
 def _whole(text: str, end: int) -> int:
-    """Return where a key ends that continues after `end`, so that the whole key is masked."""
+    """Return the end of a key that may continue after `end`, so that the whole key is masked."""
     while end < len(text) and text[end].isascii() and (text[end].isalnum() or text[end] in "_-=+/"):
         end += 1
     return end

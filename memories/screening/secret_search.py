@@ -94,9 +94,9 @@ def find_by_form(text: str) -> tuple[Span, ...]:
 def _search(text: str) -> tuple[Span, ...]:
     """Return the secrets of a text.
 
-    Labels are words such as "password:". A text with more than 500 labels, and more than one label
-    per 32 characters, is a list of passwords or an attack. In such a text, only the part up to the
-    larger of these two limits is searched, and the rest counts as one secret.
+    At most 500 labels (words such as "password:") are searched or, in a long text, one label per 32
+    characters. A text with more labels is a list of passwords or an attack, so the text after the
+    last of these labels counts as one secret.
     """
     folded = fold(text)
     labelled = LabelledText(folded)

@@ -387,8 +387,8 @@ class LabelReader:
     def _beginning(self, number: int, between: list[str], hit: Hit) -> int:
         """Return the start of the value in "<value> is my password".
 
-        The value may have several words, so it starts with its sentence if at most four words
-        precede the token.
+        `number` is the index of a token in the value. A password may have several words, so it
+        starts where the sentence starts, if at most four tokens precede this token.
         """
         token = self.tokens.all[number]
         if hit.cue is not Cue.PASSWORD or between[-1:] not in (["is"], ["was"]):

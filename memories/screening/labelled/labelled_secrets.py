@@ -74,7 +74,7 @@ _LONGEST_NAME = 64
 
 
 def _one_value(text: str, found: FoundSecret) -> FoundSecret:
-    """Return the secret; if it is the value of an environment variable, only this value."""
+    """Return the secret; if it is assigned to a variable (`A_KEY=…`), cut it after the value."""
     before = max(0, found.start - _LONGEST_NAME)
     assigned = _ASSIGNED.search(text[before : found.end])
     if assigned is None or before + assigned.end() <= found.start:

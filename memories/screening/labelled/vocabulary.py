@@ -126,7 +126,7 @@ def is_an_answer(match: Match) -> bool:
 
 
 def is_counted(tokens: Tokens, number: int) -> bool:
-    """Return whether a unit follows the number, as in "8 characters"."""
+    """Return whether a unit follows the token with the index `number`, as in "8 characters"."""
     following = tokens.all[number + 1 : number + 2]
     if not following or tokens.all[number].ends_clause:
         return False
