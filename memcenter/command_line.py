@@ -82,10 +82,10 @@ def _version() -> str:
 
 
 def _mark_as_supervisor() -> None:
-    """Re-execute this process with the data folder and `_MEMORY` in its environment.
+    """Re-execute this process with the data folder and the settings `_MEMORY` in its environment.
 
-    Child processes inherit the variable with the data folder, so that they can be found later if
-    they are left running. The process is re-executed because the kernel shows only the environment
+    Child processes inherit the environment. If they are left running, they can be found by the
+    data folder in it. The process is re-executed because the kernel shows only the environment
     that a process started with, not later changes.
     """
     from foundation.embedded.child_processes import MARK

@@ -79,7 +79,8 @@ def _named(request: Request) -> str | None:
 class HasScope(BasePermission):
     """Requires that the key has the scope of the endpoint. Callers without a key get 401.
 
-    A call that contains the endpoint's query parameter `without_key` needs no key.
+    If the endpoint's `without_key` names a query parameter, calls with this parameter need no
+    key.
     """
 
     def has_permission(self, request: Request, view: "APIView | MemcenterView") -> bool:

@@ -298,7 +298,7 @@ class _Part:
 
 @cache
 def _parts(kind: type[Shape]) -> list[_Part]:
-    """Return the fields of a shape. They are cached, since each new instance copies all fields."""
+    """Return the fields of a shape, cached, since each new serializer copies all its fields."""
     found = []
     for name, field in kind().fields.items():
         many = isinstance(field, serializers.ListSerializer)

@@ -62,8 +62,8 @@ def resolve_owner(parsed: ParsedRequest) -> User:
 def _default_owner(parsed: ParsedRequest) -> str | None:
     """Return the id of the default owner, or None if the key is bound to a user.
 
-    Raise `Invalid` if no default owner is configured, or if the call contains `owner_id` or
-    `user_id`, which is then empty or null.
+    Call this function only if the call names nobody. Raise `Invalid` if the call has an empty or
+    null `owner_id` or `user_id`, or if no default owner is configured.
     """
     if parsed.bound_user is not None:
         return None

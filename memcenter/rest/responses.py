@@ -76,7 +76,7 @@ def accepted_response(operation: Operation) -> Response:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Return the `error` object that describes an exception, as in results of MCP tools."""
+    """Return the `error` object of the response for an exception; MCP results contain it too."""
     details: dict[str, Any] = render_error(error, {}).data["error"]
     return details
 
@@ -111,7 +111,8 @@ def _of_rest_framework(error: exceptions.APIException) -> Response:
 def _fields(detail: Any) -> dict[str, list[str]]:
     """Return the list of problems for each field.
 
-    If a problem is in a nested value of a field, its text begins with the path to that value.
+    A problem in a nested value begins with the path to that value. Problems that belong to no
+    field are listed under `body`.
     """
     if not isinstance(detail, dict):
         return {"body": list(_lines(detail))}
@@ -131,7 +132,7 @@ def _lines(detail: Any, place: str = "") -> Iterator[str]:
 
 
 def log_error(subject: str, error: Exception) -> None:
-    """Log the type and the stack of an error, but no message, since it may quote user input."""
+    """Log the type and the stack of an error, but not its message, which may quote user input."""
     frames = "".join(traceback.format_tb(error.__traceback__))
     logger.error("%s failed with %s\n%s", subject, type(error).__name__, frames)
 

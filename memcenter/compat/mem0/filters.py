@@ -205,7 +205,8 @@ def conditions(node: Node) -> Iterator[Condition]:
 def values_required(node: Node, key: str) -> list[str]:
     """Return the distinct values that the filter gives for `key`, except under a NOT.
 
-    `ANY` stands for all values.
+    The value `ANY` means that the filter accepts every value. The list is empty if no condition
+    requires a value.
     """
     found: list[str] = []
     for condition in conditions(node):
@@ -218,7 +219,7 @@ def values_required(node: Node, key: str) -> list[str]:
 def has_entity(node: Node) -> bool:
     """Return whether the filter names a user, agent, app or run outside a NOT.
 
-    Callers reject a filter that doesn't, since it could match all memories of a user.
+    Callers reject a filter without such a name, since it could match all memories of a user.
     """
     return any(values_required(node, key) for key in ENTITIES)
 

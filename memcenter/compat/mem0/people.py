@@ -108,9 +108,9 @@ def resolve_entity(parsed: ParsedRequest, name: str) -> User:
 
 
 def check_named(parsed: ParsedRequest) -> None:
-    """Raise `Invalid` if the API key isn't bound to a user and requires calls to name one.
+    """Raise `Invalid` if the API key isn't bound to a user and requires calls to name a user.
 
-    Use this for calls that name no user.
+    Call this function only for a call that names no user.
     """
     if parsed.key is not None and parsed.key.requires_user and parsed.key.user is None:
         raise Invalid.field("user_id", "This key refuses calls that name no user.")

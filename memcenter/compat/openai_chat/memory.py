@@ -97,9 +97,9 @@ def recall_block(exchange: Exchange) -> Recalled:
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
     """Record the turn, unless it is already recorded (a client may repeat a request).
 
-    Nothing is recorded if `exchange.kept` is false or the answer has no text. Outside temporary
-    chats, an answer that isn't `finished` (it was cut off or contains tool calls) is stored as an
-    incomplete message, without a turn.
+    Nothing is recorded if `exchange.kept` is false or the answer has no text. If the answer isn't
+    `finished` (it was cut off or contains tool calls), both messages are stored without a turn,
+    and the answer is marked as incomplete. A temporary chat stores every answer as finished.
     """
     if not exchange.kept or not answer.strip():
         return

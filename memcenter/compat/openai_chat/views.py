@@ -105,7 +105,8 @@ class ModelsView(OpenAIView):
     def get(self, parsed: ParsedRequest) -> HttpResponseBase:
         """Return the model server's list of models.
 
-        If the call fails, return only the configured model; without a server, the demo model.
+        If the call fails, return only the configured model. If no server is configured, return the
+        demo model.
         """
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
@@ -160,8 +161,8 @@ def body_of(parsed: ParsedRequest) -> tuple[bytes, dict[str, Any]]:
 def person(parsed: ParsedRequest, body: dict[str, Any], *, brief: bool) -> User:
     """Return the user named in the header or in the body, or the user to whom the key is bound.
 
-    An unknown user is created or, with `brief`, returned without being stored. Raise `Invalid` if
-    the key isn't bound and no user is named.
+    An unknown user is created or, with `brief` (a temporary or unrecorded chat), returned without
+    being stored. Raise `Invalid` if the key isn't bound and no user is named.
     """
     named = parsed.request.headers.get(USER_HEADER, body.get("user"))
     if named == "":
