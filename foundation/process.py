@@ -56,7 +56,7 @@ def write_dump_to(file: IO[bytes] | IO[str]) -> None:
 
 
 def limit_processor_time(seconds: float) -> None:
-    """End this process after it has used this many more seconds of processor time."""
+    """End this process when it has used `seconds` of processor time, counted from now."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
@@ -65,7 +65,7 @@ def lift_processor_time_limit() -> None:
 
 
 def end_when_stuck(seconds: float) -> None:
-    """End this process if a blocked interpreter ever uses this many seconds of processor time.
+    """End this process if its interpreter is blocked for `seconds` of processor time.
 
     A thread keeps restarting a timer, unless the interpreter is blocked. A process that is busy but
     not blocked therefore continues.

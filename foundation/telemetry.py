@@ -61,12 +61,12 @@ def request_id() -> str:
 
 
 def outgoing_headers() -> dict[str, str]:
-    """Return the headers that pass the request id on to other services."""
+    """Return the headers that pass the request id on to other services, if there is one."""
     return {REQUEST_ID: _request_id.get()} if _request_id.get() else {}
 
 
 class WithRequest(logging.Filter):
-    """Adds the request id, or `-`, to each log line."""
+    """Adds the request id to each log line, or `-` if there is no request id."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = _request_id.get() or "-"

@@ -133,7 +133,7 @@ class Batch:
     def run(self, *, ends: bool = False) -> None:
         """Run all added statements.
 
-        With `ends`, also commit the transaction if these statements begin it.
+        With `ends`, also commit the transaction of `send_with_begin` if this batch begins it.
         """
         waiting, self._waiting = self._waiting, []
         database = connections[DEFAULT_DB_ALIAS]
@@ -242,7 +242,7 @@ def _begin_before(execute: Any, text: str, values: Any, many: bool, context: Any
 
 
 def _entering(server: Any) -> str:
-    """Return the statement to run after BEGIN, or "" if the transaction has already begun."""
+    """Return the text to send with BEGIN on this connection, or "" if there is nothing to begin."""
     pending: tuple[Any, str] | None = getattr(_own, "entering", None)
     if pending is None or pending[0] is not server or server.pgconn.transaction_status != _IDLE:
         return ""
@@ -448,7 +448,7 @@ def instance(model: type[Row], values: Sequence[object]) -> Row:
 
 @cache
 def _shape_of(model: type[Model]) -> tuple[list[str], list[int]]:
-    """Return the names of all columns, and the places of those that contain JSON."""
+    """Return the names of all columns, and the indexes of the columns that contain JSON."""
     fields = model._meta.concrete_fields
     places = [place for place, field in enumerate(fields) if isinstance(field, JSONField)]
     return [field.attname for field in fields], places

@@ -215,7 +215,7 @@ def _put_aside_if_long(log: Path) -> None:
 
 
 def last_lines(log: Path, count: int = 1) -> str:
-    """Return the last lines of a server's log, joined to one line."""
+    """Return the last lines of a server's log as one line, or "" if the log can't be read."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:

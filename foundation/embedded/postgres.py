@@ -241,9 +241,10 @@ def clean_environment() -> dict[str, str]:
 
 
 def make_cluster(folder: DataFolder, placement: Placement, *, options: Sequence[str] = ()) -> None:
-    """Create the database cluster with initdb, unless it exists. `options` are added to its own.
+    """Create the database cluster with initdb, unless it exists.
 
-    A cluster whose creation was interrupted is deleted and created again.
+    `options` are further options of initdb. A cluster whose creation was interrupted is deleted and
+    created again.
     """
     cluster, unfinished = placement.cluster, folder.path / "initdb.unfinished"
     if cluster.is_dir() and any(cluster.iterdir()):

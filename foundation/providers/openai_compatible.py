@@ -84,7 +84,7 @@ class _Failed(Exception):
     """A failed call.
 
     `again` says whether to retry the call, and `wait` is the delay in seconds that the server asks
-    for. `unknown` is an option that the server doesn't support.
+    for. `unknown` names the option that the server doesn't support, or is empty.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class _Failed(Exception):
 class OpenAICompatibleModel:
     """Calls a model with a time-out, and retries a few times with growing delays.
 
-    If temporary failures last for more than a few seconds, it raises a retryable error, so that the
-    whole operation is retried later. A time-out isn't retried here.
+    If temporary failures last for more than a few seconds, the call raises a retryable error, so
+    that the whole operation is retried later. This class doesn't retry a call after a time-out.
     """
 
     name = "openai_compatible"
@@ -242,7 +242,7 @@ class OpenAICompatibleModel:
 
 
 def _add_headers(request: Any) -> None:
-    """Add the tracing headers of the current request; the client is shared by many requests."""
+    """Add the current request id to the headers of a call, since many requests share the client."""
     request.headers.update(telemetry.outgoing_headers())
 
 
