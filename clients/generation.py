@@ -47,7 +47,7 @@ _TO_SYNC = (
 
 
 def document() -> dict[str, Any]:
-    """Return the OpenAPI document without wording, and with a schema for each query."""
+    """Return the OpenAPI document without descriptions, and with a schema for each query."""
     generator: Any = OneSlashGenerator
     found: dict[str, Any] = _without_wording(generator().get_schema(request=None, public=True))
     schemas = found["components"]["schemas"]
@@ -86,7 +86,9 @@ def _query(operation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_wording(node: Any, *, names: bool = False) -> Any:
-    """Return a node without wording. With `names`, its keys are names, and none is dropped."""
+    """Return a node without the keys `_WORDING`. With `names`, its keys are names of parts, such as
+    fields; then only the parts are searched.
+    """
     if isinstance(node, list):
         return [_without_wording(item) for item in node]
     if not isinstance(node, dict):

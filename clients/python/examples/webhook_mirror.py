@@ -6,8 +6,8 @@ Three rules keep the mirror complete:
 
 - A message is stored before it is answered, so an answered message is never lost.
 - The message id is the primary key, so a message that arrives twice is processed once.
-- At the start the log of deliveries is compared with the stored messages. If one is missing, all
-  memories are read again.
+- At the start the log of deliveries is compared with the stored messages. If a message is missing,
+  all memories are read again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Mirror:
         return len(rows)
 
     def catch_up(self) -> int:
-        """Read all memories again if deliveries are missing. Return the number missing."""
+        """Read all memories again if deliveries are missing. Return the number of these."""
         known = {row[0] for row in self.database.execute("SELECT id FROM inbox")}
         path = f"/webhooks/{self.webhook_id}/deliveries"
         missed = {delivery["id"] for delivery in self.center.pages(path)} - known
@@ -77,7 +77,7 @@ class Mirror:
         return len(missed)
 
     def _content_of(self, change: dict[str, Any]) -> str | None:
-        """Return the memory's current text, since messages may arrive in another order.
+        """Return the memory's current text from the API, since messages may arrive out of order.
 
         Return None if the memory is no longer in use.
         """

@@ -51,7 +51,7 @@ class AsyncMemoryCenter:
         self._http = httpx.AsyncClient(transport=transport, **options(base_url, key, timeout))
 
     def for_user(self, user_id: str) -> Self:
-        """Return a client for another user that shares the connections."""
+        """Return a client for another user, which shares the connections of this client."""
         other = copy.copy(self)
         other.user_id = user_id
         return other
@@ -99,7 +99,7 @@ class AsyncMemoryCenter:
         return cast(types.Recorded, await self._post("/turns", turn))
 
     async def context(self, **asked: Unpack[types.ContextInputRequest]) -> types.Context:
-        """Return the memory block and the window for the next prompt."""
+        """Return the memory block and the latest messages (the window) for the next prompt."""
         return cast(types.Context, await self._post("/memory/context", asked))
 
     async def search(self, **asked: Unpack[types.SearchGetQuery]) -> types.SearchAnswer:
@@ -118,7 +118,7 @@ class AsyncMemoryCenter:
     async def add_memories(
         self, memories: list[types.MemoryItemRequest]
     ) -> list[types.BatchResult]:
-        """Write up to 100 memories. Return a result for each, even if it is refused, in order."""
+        """Write up to 100 memories. Return their results in order; a refused memory has one too."""
         body = {"memories": memories}
         found = await self._post("/memory/long_term/batch", body)
         return cast(types.BatchResults, found)["results"]
@@ -145,7 +145,7 @@ class AsyncMemoryCenter:
     async def forget(
         self, **what: Unpack[types.ForgetInputRequest]
     ) -> types.ForgetAnswer | types.ForgetQuestion:
-        """Erase the data of a scope. Only the status `accepted` means that data will be erased."""
+        """Erase the data of a scope. Nothing is erased unless the status is `accepted`."""
         answer = await self._post("/memory/forget", what)
         return cast(types.ForgetAnswer | types.ForgetQuestion, answer)
 
@@ -154,7 +154,7 @@ class AsyncMemoryCenter:
         return cast(types.Flushed, await self._post("/memory/flush", what))
 
     async def export(self, **what: Unpack[types.ExportInputRequest]) -> bytes:
-        """Export one conversation, or everything, and return the file."""
+        """Export one conversation or all data of the user; return the content of the file."""
         started = await self._post("/memory/export", what)
         await self.wait(started["op_id"])
         path = f"/memory/export{address(started['op_id'])}/download"

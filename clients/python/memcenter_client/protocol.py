@@ -22,9 +22,9 @@ LONGEST_PAUSE = 60.0  # seconds; the API counts its rate limits per minute
 class MemoryCenterError(Exception):
     """A refused call, a call without an answer, or an operation that did not succeed.
 
-    `code` is the error code of the API (`invalid`, `not_found`, `rate_limited`, …). If there is no
-    answer, `code` is `unreachable`; if the answer isn't from the API, `http_502` or similar; for an
-    operation, `failed` or `cancelled`. `field` is the first field that the API names.
+    `code` is the error code of the API (`invalid`, `not_found`, `rate_limited`, …), `unreachable`
+    if there is no answer, `http_502` or similar if the answer isn't from the API, and `failed` or
+    `cancelled` for an operation. `field` is the first field that the API names, or None.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ def address(*parts: str) -> str:
 
 
 def cursor_of(page: Mapping[str, Any]) -> str | None:
-    """Return the cursor of the next page, or None. The URL isn't used: its host may be internal."""
+    """Return the cursor from the URL of the next page (whose host may be internal), or None."""
     found = parse_qs(urlsplit(page["next"] or "").query).get("cursor")
     return found[0] if found else None
 

@@ -50,7 +50,7 @@ class MemoryCenter:
         self._http = httpx.Client(transport=transport, **options(base_url, key, timeout))
 
     def for_user(self, user_id: str) -> Self:
-        """Return a client for another user that shares the connections."""
+        """Return a client for another user, which shares the connections of this client."""
         other = copy.copy(self)
         other.user_id = user_id
         return other
@@ -98,7 +98,7 @@ class MemoryCenter:
         return cast(types.Recorded, self._post("/turns", turn))
 
     def context(self, **asked: Unpack[types.ContextInputRequest]) -> types.Context:
-        """Return the memory block and the window for the next prompt."""
+        """Return the memory block and the latest messages (the window) for the next prompt."""
         return cast(types.Context, self._post("/memory/context", asked))
 
     def search(self, **asked: Unpack[types.SearchGetQuery]) -> types.SearchAnswer:
@@ -117,7 +117,7 @@ class MemoryCenter:
     def add_memories(
         self, memories: list[types.MemoryItemRequest]
     ) -> list[types.BatchResult]:
-        """Write up to 100 memories. Return a result for each, even if it is refused, in order."""
+        """Write up to 100 memories. Return their results in order; a refused memory has one too."""
         body = {"memories": memories}
         found = self._post("/memory/long_term/batch", body)
         return cast(types.BatchResults, found)["results"]
@@ -144,7 +144,7 @@ class MemoryCenter:
     def forget(
         self, **what: Unpack[types.ForgetInputRequest]
     ) -> types.ForgetAnswer | types.ForgetQuestion:
-        """Erase the data of a scope. Only the status `accepted` means that data will be erased."""
+        """Erase the data of a scope. Nothing is erased unless the status is `accepted`."""
         answer = self._post("/memory/forget", what)
         return cast(types.ForgetAnswer | types.ForgetQuestion, answer)
 
@@ -153,7 +153,7 @@ class MemoryCenter:
         return cast(types.Flushed, self._post("/memory/flush", what))
 
     def export(self, **what: Unpack[types.ExportInputRequest]) -> bytes:
-        """Export one conversation, or everything, and return the file."""
+        """Export one conversation or all data of the user; return the content of the file."""
         started = self._post("/memory/export", what)
         self.wait(started["op_id"])
         path = f"/memory/export{address(started['op_id'])}/download"
