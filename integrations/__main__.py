@@ -43,7 +43,10 @@ def _passes(name: str, product: Product) -> bool:
 
 
 def _with_pip(name: str) -> tuple[list[str], Path]:
-    """Create a virtual environment from `requirements.txt`. Return the command and its folder."""
+    """Create the virtual environment of an integration, unless it is up to date.
+
+    Return the command that runs the tests, and the folder in which to run it.
+    """
     place, wanted = CACHE / name, HERE / name / "requirements.txt"
     python = place / "bin" / "python"
     if not _is_made(place, wanted):
@@ -56,7 +59,10 @@ def _with_pip(name: str) -> tuple[list[str], Path]:
 
 
 def _with_npm(name: str) -> tuple[list[str], Path]:
-    """Copy the folder and install its packages there. Return the command and its folder."""
+    """Copy the integration and install its packages in the copy, unless they are up to date.
+
+    Return the command that runs the tests, and the folder in which to run it.
+    """
     place, wanted = CACHE / name, HERE / name / "package-lock.json"
     if not _is_made(place, wanted):
         shutil.rmtree(place, ignore_errors=True)

@@ -39,7 +39,7 @@ class Center:
         return [row["content"] for row in self.get("/memory/long_term")["results"]]
 
     def wait_until_known(self, word: str) -> None:
-        """Wait until a memory contains `word`, which the worker learns from recorded turns."""
+        """Wait until the worker learns a memory with `word`. Fail after `_PATIENCE` seconds."""
         deadline = time.monotonic() + _PATIENCE
         while not any(word in text for text in self.memories()):
             assert time.monotonic() < deadline, f"{word} was not learned: {self.memories()}"

@@ -18,7 +18,10 @@ class RecalledState(AgentState[Any]):
 
 
 class MemoryCenterMiddleware(AgentMiddleware[RecalledState, Any]):
-    """Recalls and records a conversation; `history_of` returns it, usually by `runtime.context`."""
+    """Recalls memories and records turns in the history that `history_of(runtime)` returns.
+
+    `history_of` usually finds the user and the conversation in `runtime.context`.
+    """
 
     state_schema = RecalledState
 

@@ -65,7 +65,7 @@ def test_a_memory_lives_on_without_its_block(center: Center, model: ChatServer) 
 
 
 def test_a_changed_url_is_enough(center: Center) -> None:
-    """The demo assistant answers; it knows only the recalled memories."""
+    """The agent uses the product's URL; the demo assistant answers from recalled memories."""
 
     def say(text: str, conversation: str) -> str:
         who = {"X-Memcenter-User": center.user_id, "X-Memcenter-Conversation": conversation}

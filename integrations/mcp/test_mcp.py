@@ -34,7 +34,7 @@ def filled_in(configuration: str, center: Center, key: str) -> dict[str, Any]:
 
 
 def bound_key(center: Center) -> str:
-    """Create a key that is bound to the user, as the page describes."""
+    """Create a key that is bound to the user, as docs/integrations/mcp.md describes."""
     made = subprocess.run(
         [os.environ["MEMORY_CENTER_PYTHON"], "manage.py", "createapikey", "--user", center.user_id],
         cwd=ROOT,

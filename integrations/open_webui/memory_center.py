@@ -83,7 +83,7 @@ def _is_enabled(user: dict[str, Any]) -> bool:
 
 
 def _chat(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the conversation. Nothing is learned from temporary chats."""
+    """Return the fields that name the conversation and mark it as a group or temporary chat."""
     chat = metadata.get("chat_id") or "api"
     kind = {"conversation_kind": "group"} if chat.startswith("channel:") else {}
     brief = {"temporary": True} if chat.startswith(("temporary:", "local:")) else {}
@@ -91,7 +91,7 @@ def _chat(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _last(messages: list[dict[str, Any]], role: str) -> dict[str, Any] | None:
-    """Return id and text of the last message of a role, or None if it has no text."""
+    """Return the id and the text of the last message of a role, or None if it has no text."""
     found = next((message for message in reversed(messages) if message["role"] == role), {})
     content = found.get("content") or ""
     parts = [{"text": content}] if isinstance(content, str) else content

@@ -185,7 +185,7 @@ def test_a_channel_recalls_nothing_about_the_person(center: Center) -> None:
 
 
 def test_a_changed_url_is_enough(open_webui: OpenWebUI, center: Center) -> None:
-    """A user who has disabled the filter can use the demo assistant's URL."""
+    """A user without the filter chats with the demo assistant by its URL; turns are recorded."""
     ada = open_webui.person()
     path = "/api/v1/functions/id/memory_center/valves/user/update"
     ada.http.post(path, json={"enabled": False}).raise_for_status()

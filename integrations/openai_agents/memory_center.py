@@ -28,7 +28,10 @@ class MemoryCenterSession:
         self._recalled = ("", "")  # last message and its block; a run calls the model several times
 
     async def recall_into(self, data: CallModelData[Any]) -> ModelInputData:
-        """Append the memory block to the instructions: `RunConfig(call_model_input_filter=…)`."""
+        """Append the memory block to the instructions.
+
+        Pass this method to `RunConfig(call_model_input_filter=…)`.
+        """
         given = data.model_data
         messages = [_text(item) for item in given.input if item.get("role") == "user"]
         block = await self._block(messages[-1]) if messages and messages[-1].strip() else ""
@@ -49,7 +52,10 @@ class MemoryCenterSession:
                 (await self._center.post(self._path, json=body)).raise_for_status()
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Forget the last message and everything learned from its turn. Return it, or None."""
+        """Forget the last message and everything learned from its turn.
+
+        Return the message, or None if the session has no messages.
+        """
         rows = await self._rows()
         if not rows:
             return None

@@ -77,7 +77,7 @@ def test_a_session_lists_pops_and_clears(center: Center) -> None:
 
 
 def test_a_changed_url_is_enough(center: Center) -> None:
-    """The demo assistant answers; it knows only the recalled memories."""
+    """The agent uses the product's URL; the demo assistant answers from recalled memories."""
 
     async def say(text: str, conversation: str) -> str:
         who = {"X-Memcenter-User": center.user_id, "X-Memcenter-Conversation": conversation}

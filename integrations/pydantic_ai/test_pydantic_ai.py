@@ -70,7 +70,7 @@ def test_a_run_goes_on_without_its_memory(center: Center, model: ChatServer) -> 
 
 
 def test_a_changed_url_is_enough(center: Center) -> None:
-    """The demo assistant answers; it knows only the recalled memories."""
+    """The agent uses the product's URL; the demo assistant answers from recalled memories."""
 
     def say(text: str, conversation: str) -> str:
         who = {"X-Memcenter-User": center.user_id, "X-Memcenter-Conversation": conversation}
