@@ -11,9 +11,9 @@ Search: one user with 100 memories among all users; the query is the text of one
 counts as found if it is among the first ten results. mem0 is measured with its default, one HNSW
 index over all users, and without an index.
 
-Add: finished memories of new users. `POST /memory/long_term` also compares each memory with the
-known ones; mem0's `add(infer=False)` does not. Our endpoint for that mem0 call is measured too
-(`ours, stored`).
+Add: complete memories of new users are written. `POST /memory/long_term` also compares each memory
+with the known memories; mem0's `add(infer=False)` does not. Our endpoint for that mem0 call is
+measured too (`ours, stored`).
 
 The server in mem0's repository is not part of its package (2.2.1) and is not measured;
 `bench/mem0_server.py` does the same work without the checks.
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def environment(place: Path) -> Path:
-    """Return a Python that has mem0 installed. Reuse an existing environment unchanged."""
+    """Return the Python of an environment with mem0; create the environment unless it exists."""
     python = place / "bin" / "python"
     if not python.exists():
         venv.create(place, with_pip=True)
@@ -274,7 +274,7 @@ def client(side: Side) -> Ask:
 
 
 def throughput(side: Side, bodies: Sequence[Request], clients: int) -> float:
-    """Return calls per second; the clients share the work evenly."""
+    """Send the requests with `clients` clients at once, shared evenly; return calls per second."""
 
     def work(share: Sequence[Request]) -> None:
         ask = client(side)

@@ -97,7 +97,10 @@ def _nothing(*given: str) -> Request:
 
 
 def our_calls(texts: Sequence[str]) -> Mapping[str, Calls]:
-    """Return the requests by name. Each takes the number of the call, so every write is new."""
+    """Return functions that build the requests, by name.
+
+    Their argument is the number of the call, so every write is new.
+    """
     run = f"{time.time():.0f}"
     return {
         "empty": lambda n: ("/api/v1/bench/empty", {"user_id": USUAL}),

@@ -21,7 +21,7 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Options:
-    """Training options. Swapping two rows counts if either is among the first `counted`."""
+    """Training options. Only the order of the first `counted` rows of a question counts."""
 
     trees: int = 100
     depth: int = 3
@@ -173,7 +173,10 @@ def _best_split(
     weight: Floats,
     options: Options,
 ) -> tuple[float, int, int]:
-    """Return the best gain of splitting a level by this column, the column, and the edge."""
+    """Find the best edge at which to split all leaves of a level by this column.
+
+    Return the gain (-1 if no split is possible), the column, and the index of the edge.
+    """
     keys = leaf * options.bins + rows.bins[:, column]
 
     def below(values: Floats | None) -> Floats:
@@ -201,7 +204,7 @@ def _gain(pulls: Floats, weights: Floats, *, ridge: float) -> Floats:
 
 
 def _values(leaf: Places, pull: Floats, weight: Floats, options: Options) -> list[Floats]:
-    """Return the value of each node, level by level from the root to the leaves."""
+    """Return the values of the nodes, one array per level from the root to the leaves."""
     size = 2**options.depth
     pulls, weights = np.bincount(leaf, pull, size), np.bincount(leaf, weight, size)
     leaf_values = options.rate * pulls / (weights + options.ridge)

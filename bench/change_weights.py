@@ -4,10 +4,10 @@
 
 The pairs are those of `training/data/links`, of the voices that the pair layers weren't trained on
 (`HELD_OUT`): each message that is likely to correct something, with each earlier statement. Prints
-the weights for `memories/extraction/corrections/corrected_statements.py`, and for some thresholds
-how many of the chosen statements change, and how many of those that change are chosen. For these
-figures, each conversation is judged by weights that were fitted to other conversations. Takes five
-minutes on one core.
+the weights for `memories/extraction/corrections/corrected_statements.py`, and the precision and
+recall of the statements that are chosen as changed, for several thresholds. For these figures, each
+conversation is judged by weights that were fitted to other conversations. Takes five minutes on one
+core.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _pairs(talk: dict[str, Any]) -> Iterator[tuple[tuple[float, ...], bool]]:
-    """Yield the inputs of each earlier statement of each message, and whether it changes."""
+    """Yield the inputs of each message with each earlier statement, and whether it changes it."""
     from foundation.providers.embedders import BundledEmbedder
     from memories.extraction.corrections import corrected_statements as changes
     from memories.reader import reader

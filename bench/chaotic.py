@@ -44,7 +44,10 @@ class Person:
     acting: bool = True
 
     def live(self, *, seconds: float, leave: bool) -> None:
-        """Act at random, then do the `last` act. With `leave`, forget the user at the end."""
+        """Act at random for `seconds`, then call `last` if it is set.
+
+        With `leave`, forget the user at the end.
+        """
         until = time.monotonic() + seconds
         acts = self._acts()
         self.turn()

@@ -149,7 +149,11 @@ def ask_all(product: Product, talk: Talk, budget: int) -> Iterator[QuestionResul
 def _learned(
     product: Product, user: str, marks: Mapping[str, str], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, set[str]]]:
-    """Yield the id of each memory with the message marks that its sources quote."""
+    """Yield the id of each memory, and the marks of the messages that its sources quote.
+
+    A source without a quote counts for both messages of its turn. `marks` maps the ids of messages
+    to their marks, and `texts` maps the marks to their texts.
+    """
     for memory in product.all("/memory/long_term", user_id=user):
         quoted: set[str] = set()
         for source in memory["sources"]:

@@ -51,9 +51,9 @@ class ReportedMoments:
     passed: set[str] = field(default_factory=set)
 
     def chance(self, moment: str) -> float:
-        """Return the probability of dying at a moment.
+        """Return the probability that a child dies at a moment.
 
-        Children die mostly in steps in which none has died yet, until there are no such steps.
+        Children die mostly in steps in which no child has died yet, until there are no such steps.
         """
         if moment in self.died:
             return _AGAIN

@@ -5,10 +5,10 @@
 
 Each turn of `bench/data/extraction` is extracted separately. A memory fits a label if it contains
 all `must` keywords and no `must_not` keyword. Each label is matched with at most one memory; a
-memory that fits no free label lowers the precision. Optional labels count neither way. The part
-`report` is for reporting only; its texts are never printed. `--extra` measures the turns of
-`extra-*.jsonl`, which are all for development: sarcasm, jokes, roleplay, hearsay, and plain facts
-that look like them.
+memory that fits no free label lowers the precision. An optional label may be missed, and a memory
+that fits it counts neither as right nor as wrong. The part `report` is for reporting only; its
+texts are never printed. `--extra` measures the turns of `extra-*.jsonl`, which are all for
+development: sarcasm, jokes, roleplay, hearsay, and plain facts that look like them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,12 @@ class LabelledTurn:
 
 @dataclass(frozen=True)
 class TurnResult:
-    """The result of one turn. `fitting` pairs memories with their matched labels."""
+    """The result of one turn.
+
+    `fitting` pairs memories with their matched labels. `also_said` are the unmatched labels that a
+    memory fits although it is matched with another label. `foreign` counts the memories in another
+    language than the turn.
+    """
 
     of: LabelledTurn
     extraction: Extraction

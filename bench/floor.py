@@ -46,7 +46,7 @@ class Passed:
 
     @property
     def right(self) -> bool:
-        """Whether a relevant memory passes; without relevant memories, whether none passes."""
+        """Whether a relevant memory passes or, if no memory is relevant, no memory passes."""
         return bool(self.wanted & self.passed) if self.wanted else not self.passed
 
 

@@ -1,9 +1,9 @@
-"""Fit the matching of requests to forget with memories: the meant head, and weights of signals.
+"""Fit the head and the weights that find the memories that a request to forget refers to.
 
     .venv/bin/python bench/forget_weights.py [--write] [--folder FOLDER]
 
-The meant head (`memories/reader/state_head.py`) corrects the encoder's probability that a request
-refers to a memory. It is fitted to those rows of `bench/data/forget_requests` that the encoder
+The head (`memories/reader/state_head.py`) corrects the encoder's probability that a request refers
+to a memory. It is fitted to those rows of `bench/data/forget_requests` that the encoder
 wasn't trained on (`SETS`), because on rows that it has learned, its probabilities are too certain.
 Each memory of a row is one example, wanted or not. For the same reason the weights in
 `memories/forgetting/request_matching.py` are fitted, by logistic regression, to the probabilities
@@ -102,7 +102,10 @@ def main() -> None:
 
 
 def _asked(name: str, encoder: Encoder, share: float) -> Iterator[RequestRow]:
-    """Read the rows of a set. If the product finds several requests in a text, the first counts."""
+    """Yield the rows of a set whose request names a subject.
+
+    If the product finds several requests in a text, the first counts.
+    """
     from memories.extraction.requests.request_subjects import clauses_of
     from memories.forgetting.spoken_requests import extract_without_context
 
@@ -130,7 +133,7 @@ def _examples(row: Row, about: str, encoder: Encoder) -> Examples:
 
 
 def _scores(head: StateHead, examples: Examples) -> NDArray[np.float32]:
-    """Return the scores of the encoder and the head together."""
+    """Return the sums of the encoder's and the head's scores, one for each example."""
     no_mean = np.zeros(0, np.float32)  # the inputs already contain the mean
     return examples.scores + head.scores(examples.inputs, no_mean)
 

@@ -183,9 +183,9 @@ def request(person: Person, scope: str, pk: int) -> Operation:
 
 
 def choose(person: Person, chance: random.Random) -> tuple[str, int] | None:
-    """Choose a scope and the primary key of an object that is not forgotten yet.
+    """Choose a scope at random, and an object of that scope that is not forgotten yet.
 
-    Return None if the person has no such object in the chosen scope.
+    Return the scope and the primary key, or None if the person has no such object.
     """
     scope = chance.choices(list(SCOPES), weights=list(SCOPES.values()))[0]
     if scope == "user":
@@ -208,7 +208,10 @@ class Crowd:
         self._next = first
 
     def forget_one(self) -> bool:
-        """Request one random forget. Return False if the chosen person has no such object."""
+        """Request one random forget.
+
+        Return False if the chosen person has no object of the chosen scope.
+        """
         if len(self.alive) < _PEOPLE:
             self.alive.append(make_person(self._next))
             self.everybody.append(self.alive[-1])

@@ -10,10 +10,10 @@ product's own patterns (`bench/patterns.py`).
 
 All times are processor seconds in this process. `slowest` is the largest sum for one message over
 the steps of its normal path (`language_steps.WAY`). `slowest_of_all` also includes pages, files,
-imports and residue scans. `by_step` is the maximum of each step. The encoder is left out, because
-it reads at most 2,048 tokens. `over_a_second` counts messages; `broken` counts steps that raised an
-exception. Since the encoder isn't counted, it reads only the first windows and pairs of texts.
-Later windows and pairs get the scores of an earlier one, repeated or cut to their length. So
+imports and residue scans. `by_step` is the maximum of each step. `over_a_second` counts messages;
+`broken` counts steps that raised an exception. The time of the encoder isn't counted, because it
+reads at most 2,048 tokens. To save time, it reads only the first windows and pairs of texts. Later
+windows and pairs get the scores of an earlier window or pair, repeated or cut to their length. So
 statements and secrets are also found where the encoder would find none.
 
 With several cores, run several seeds at once. Other processes on the same core add to the time.

@@ -92,10 +92,11 @@ class Mortal:
         )
 
     def next_aim(self) -> str:
-        """Choose the kind of operation with the most untested steps, relative to its earlier turns.
+        """Choose the kind of operation with the most untested steps.
 
-        If all steps are tested, moments within steps count. Return "" (any kind) if nothing is left
-        to test, and in every fifth call.
+        The number of steps is divided by how often the kind was chosen before. If all steps are
+        tested, moments within steps count. Return "" (any kind) if nothing is left to test, and in
+        every fifth call.
         """
         self._turn += 1
         if self._turn % _UNAIMED == 0:
@@ -155,9 +156,9 @@ class Chaos:
         getattr(self, "_" + fault.lower().replace(" ", "_"))(crowd)
 
     def take_aim(self, fault: str, crowd: list[Person]) -> bool:
-        """Choose a kind of operation and make everybody's last act trigger it.
+        """Choose a kind of operation, and set the last act of everybody to one that triggers it.
 
-        Return False if no kind was chosen.
+        Return False if no kind was chosen, because the fault isn't `STEPS` or any kind will do.
         """
         self._aim = self.mortal.next_aim() if fault == STEPS else ""
         for person in crowd:
@@ -185,7 +186,7 @@ class Chaos:
         self._signal("web", signal.SIGKILL)
 
     def _web_killed_at_named_moments(self, crowd: list[Person]) -> None:
-        """Do nothing: `_detour` kills a process at single requests."""
+        """Do nothing here: `_detour` sends some requests to a process that is killed meanwhile."""
 
     def _redis_killed(self, crowd: list[Person]) -> None:
         self._signal("redis", signal.SIGKILL, group=False)

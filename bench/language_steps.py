@@ -38,8 +38,8 @@ Step = Callable[[str], object]
 def read_only_first_pairs(most: int) -> None:
     """Let the encoder read only the first `most` different pairs of texts of this process.
 
-    Later pairs get the scores of one of these, so every relation and every probability still
-    occurs.
+    Each later pair gets the scores of one of the first pairs, so every relation and every
+    probability still occurs.
     """
     read = Reader._pair_scores
     known: dict[tuple[str, str], PairScores] = {}

@@ -84,7 +84,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Unhinted:
-    """The reader with explicit candidates only, so that the model gets no hints."""
+    """The reader without the candidates that the model would get as hints: only explicit ones."""
 
     reader: Extractor
     name = "unhinted"

@@ -82,7 +82,10 @@ def watch_worker(passing: Pass) -> None:
 
 
 def watch_requests(passing: Pass) -> Position:
-    """Call `passing` at every moment of a request; name the request with `begin` of the result."""
+    """Call `passing` at every moment of the requests that this process answers.
+
+    The caller names each request with `begin` of the returned position.
+    """
     from ops import ledger
     from ops.queue import broker
 

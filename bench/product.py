@@ -87,7 +87,7 @@ class Product:
 def running(*, root: Path = ROOT, **settings: str) -> Iterator[Product]:
     """Start an instance with these settings; stop it and delete its files at the end.
 
-    `root` may be another checkout. If it has an environment `.venv`, the instance runs in that one.
+    `root` may be another checkout. If it has an environment `.venv`, the instance uses it.
     """
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
     port = free_port()

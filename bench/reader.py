@@ -9,9 +9,10 @@ without a review. "matter P" and "matter R" accept a looser overlap: half the le
 "matter P" also accepts unsure statements. "harmful" counts memories of statements that must not be
 kept: about other people, quoted, role-played, joked and so on. A candidate that only ends an
 earlier statement is counted as "ending" and in no other figure. A pair is right if its most likely
-relation is the labelled one. With `--classes`, a table for each language shows how often each head
-gives the labelled answer to a statement that the reader finds, by the labelled answer; and how many
-of the candidates are on a wanted or unsure statement, by their confidence.
+relation is the labelled one. `--classes` prints other tables instead. Those of a language have,
+for each label of each head, the share of the found statements with this label to which the head
+gives it. The last table has, for each language and range of confidence, the share of the candidates
+that overlap a wanted or unsure statement.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def messages(
 
 
 def classes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[str, float | int | None]]]:
-    """Return, for each language and each class of each head, the share of right answers."""
+    """Return the share of right answers by language, and by head and labelled class."""
     from memories.reader import reader
     from memories.reader.statements import SPAN_HEADS
 
@@ -222,7 +223,7 @@ def classes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[str, flo
 def sureness(
     rows: Sequence[dict[str, Any]], extractor: Extractor
 ) -> dict[str, dict[str, float | int | None]]:
-    """Return, by language and confidence, how many candidates are on a wanted statement."""
+    """Return the share of candidates on wanted or unsure statements, by language and confidence."""
     right: dict[str, list[bool]] = defaultdict(list)
     for row, turn in turns(rows):
         wanted = [span for span in _placed(row) if span[2]["keep"] != "no"]

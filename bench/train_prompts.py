@@ -240,7 +240,10 @@ def _odds(now: Parameters, rows: Table) -> Floats:
 
 
 def _threshold(rows: Table, odds: Floats) -> float:
-    """Return the lowest threshold with a share of at most `OUT_OF_PLACE` out of place."""
+    """Return the lowest threshold of the log-odds at which few shown memories are out of place.
+
+    Their share of the shown memories is at most `OUT_OF_PLACE`.
+    """
     fitting = [
         least
         for least in np.quantile(odds, np.linspace(0.2, 1, 400)).tolist()

@@ -3,7 +3,8 @@
     .venv/bin/python bench/train_statements.py [--write]
 
 The training data are the part `learn` of `bench/data/retrieval/floor-*.txt`, the samples of the
-tests and the 60 bilingual pairs of `pairs-learn.tsv`; never `held-out` or `pairs.tsv`. The map is a
+tests and the 60 bilingual pairs of `pairs-learn.tsv`. The part `held-out` and the pairs of
+`pairs.tsv` are never used. The map is a
 ridge regression from a question's vector to the difference between its memory's vector and its own,
 reduced to `RANK` dimensions. The weights of the evidence come from a logistic regression. Its
 vectors are mapped by maps that were not trained on the same person, to avoid overfitting. The same
@@ -132,7 +133,7 @@ def _embed(texts: Sequence[str]) -> Floats:
 
 
 def _map(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Return two thin matrices. A question's vector times both is the correction of the vector."""
+    """Return two thin matrices, whose product maps a question's vector to its correction."""
     told = [(case.question, case.memories[row]) for case in cases for row in _rows(case)]
     asked, answers = (np.array(side) for side in zip(*told, *extra, strict=True))
     inner = asked.T @ asked + RIDGE * np.eye(asked.shape[1])
