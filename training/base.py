@@ -101,7 +101,11 @@ def _tensors(file: _File, _: dict[int, str]) -> dict[str, Array]:
 
 
 def _dequantize(raw: NDArray[np.uint8]) -> Array:
-    """Q4_0: a float16 scale, then 16 bytes; the low nibble is element j, the high one j + 16."""
+    """Return the values of blocks in the format Q4_0, as float32.
+
+    A block has a float16 scale and 16 bytes. The low four bits of byte j are the value j, and its
+    high four bits are the value j + 16.
+    """
     block = raw.reshape(-1, 18)
     scale = block[:, :2].copy().view(np.float16).astype(np.float32)
     low = (block[:, 2:] & 15).astype(np.float32) - 8

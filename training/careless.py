@@ -73,7 +73,7 @@ def _in_number(text: str, number: int) -> bool:
 
 
 def _instead(sign: str, punctuation: float) -> str:
-    """Return nothing, a space or the sign itself. `punctuation` is one random number per text."""
+    """Return "", a space or the sign itself; `punctuation` is a random number, one per text."""
     if punctuation < 0.3:
         return "" if sign.isascii() else " "
     if punctuation < 0.4:

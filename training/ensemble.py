@@ -42,8 +42,9 @@ _FROM_SHIPPED = "begin from the shipped weights, with this share of the learning
 class Plan:
     """The size of the training, and its learning rates (`body` and `heads`).
 
-    `tokens` are those of one reader in one step. The training ends after `epochs` or `seconds`. The
-    learning rates fall with the share of the steps or of the seconds, whichever is larger.
+    `tokens` is the number of tokens of one reader in one step. The training ends after `epochs` or
+    `seconds`, whichever comes first. The learning rates depend on the larger of two shares: the
+    finished steps and the used seconds.
     """
 
     teachers: int = 5
@@ -106,7 +107,8 @@ def batches(
 ) -> Iterator[tuple[Tensor, int]]:
     """Yield (members, batch) example numbers with a common padded length.
 
-    Each member gets one variant of every row, in an order of its own.
+    Each member gets one variant of every row, in an order of its own. Examples marked `early` or
+    `unlabelled` are left out unless the argument of this name is true.
     """
     chance = np.random.default_rng(seed)
     ready: dict[int, list[Any]] = {length: [] for length in _LENGTHS}

@@ -18,7 +18,7 @@ THRESHOLDS = (0.3, 0.5, 0.7)
 
 @dataclass
 class Score:
-    """Counts of one language."""
+    """How many statements of one language a reader keeps, and how many of them are right."""
 
     wanted: int = 0
     kept: int = 0

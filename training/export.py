@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def mix(reader: Reader, parts: Sequence[str]) -> None:
-    """Set the weights of the reader to the weighted mean of the parts."""
+    """Set the weights of the reader to the weighted mean of the parts, such as `STUDENT=0.5`."""
     mean: dict[str, torch.Tensor] = {}
     for part in parts:
         name, _, share = part.rpartition("=")

@@ -82,7 +82,10 @@ def is_held_out(file: Path) -> bool:
 
 
 def files(folder: Path, names: str = "*", *, held_out: bool | None = None) -> list[Path]:
-    """Return the files that match a pattern without `.jsonl`; `held_out` selects some of them."""
+    """Return the files whose name without `.jsonl` matches a pattern, sorted.
+
+    With `held_out`, return only those that are, or aren't, held out of the encoder's training.
+    """
     found = sorted(folder.glob(f"{names}.jsonl"))
     return [file for file in found if held_out in (None, is_held_out(file))]
 
@@ -237,8 +240,9 @@ def conversations() -> Iterator[dict[str, Any]]:
 
 
 def fold(group: str) -> int:
-    """Return which fifth of the voices of `data/links` and the pairs a group belongs to, 0 to 4.
+    """Return the number, from 0 to 4, of the fifth of all voices to which a group belongs.
 
-    A group is a voice, or a voice and a topic with "|" between them.
+    The voices are those of `data/links` and of the pairs. A group is a voice, or a voice and a
+    topic with "|" between them.
     """
     return crc32(group.split("|")[0].encode()) % _FOLDS

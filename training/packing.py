@@ -56,7 +56,8 @@ class Packed:
     """Arrays of all examples. `start[i] : start[i + 1]` are the tokens of example `i`.
 
     `spans` has shape (examples, SPANS, 2 + heads): first token, end, and the label of each head.
-    `source[i]` is the number of the row. Its variants have the same number; an epoch uses only one.
+    `source[i]` is the number of the row, which the variants of the row share. An epoch uses only
+    one example of each number.
     """
 
     start: NDArray[np.int64]
@@ -123,7 +124,7 @@ def _spans(example: Example) -> NDArray[np.int16]:
 def save(
     path: Path, packed: Packed, base: Base, vocabulary: NDArray[np.int64], **more: Any
 ) -> None:
-    """Write the examples, the base weights, and the objects in `more`."""
+    """Write the examples, the base weights, and the objects in `more` to a file."""
     weights = {
         name: _blocks(value) if value.ndim == 2 and value.size % _BLOCK == 0 else value
         for name, value in base.tensors.items()
@@ -145,7 +146,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def _blocks(value: NDArray[np.float32]) -> tuple[Any, ...] | NDArray[np.float32]:
-    """Return (levels, scales, shape) in 4 bits if that is exact, else the matrix in 16 bits."""
+    """Return (levels, scales, shape) in 4 bits if that is exact, else the values at 16 bits."""
     block = value.reshape(-1, _BLOCK)
     most = np.take_along_axis(block, np.abs(block).argmax(-1)[:, None], -1)[:, 0]
     scale = np.where(most == 0, 1, most / -8).astype(np.float16)

@@ -144,8 +144,8 @@ def edited(
 ) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Return the span of the wrong words in a statement and of the right words in a message.
 
-    They are found by comparing the statement with its corrected form, `link["now"]`. Return None
-    unless the difference is a single replacement by words of the message.
+    The statement is compared with its corrected form, `link["now"]`. Return None unless the
+    difference is a single replacement by words of the message.
     """
     if link["relation"] not in ("contradicts", "newer"):
         return None

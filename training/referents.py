@@ -36,7 +36,7 @@ Floats = NDArray[np.float32]
 
 @dataclass
 class Example:
-    """A pronoun with its candidates. `right` lists the indexes of those it means, if any."""
+    """A pronoun with its candidates; `right` has the indexes of the candidates that it means."""
 
     voice: str
     language: str
@@ -98,9 +98,10 @@ def _example(row: Row, span: Span, start: int, end: int, *, encoder: Encoder) ->
 
 
 def _places(who: str, texts: Sequence[str], spans: Sequence[tuple[int, int, int]]) -> list[int]:
-    """Return the indexes of the candidates that overlap the words `who` for a person in the texts.
+    """Return the indexes of the candidates that overlap an occurrence of `who` in the texts.
 
-    If the words don't occur, they are searched for without "my", then word by word.
+    `who` names a person; a candidate is a number of a text with a start and an end. If `who`
+    doesn't occur, it is searched for without "my", then word by word.
     """
     while (shorter := _VERB.sub("", who).strip()) != who:
         who = shorter

@@ -70,12 +70,12 @@ def main() -> None:
 
 
 def scores(head: StateHead, read: Examples) -> Floats:
-    """Return the scores that the head adds; the inputs already contain the mean state."""
+    """Return the scores that the head adds to the encoder's scores of these examples."""
     return head.scores(read.inputs, np.zeros(0, np.float32))
 
 
 def examples(encoder: Encoder, pairs: Sequence[Pair]) -> Examples:
-    """Return the training examples of pairs, all of which have a relation."""
+    """Return the training examples of the pairs. Each pair must have a relation."""
     read = [
         encoder.pair_states(inputs.build_pair_input(encoder.tokenizer, pair.first, pair.second))
         for pair in pairs

@@ -10,10 +10,10 @@ _LEAST = {"zh": 5, "ja": 5}  # characters; shorter statements are rarely complet
 
 
 def unrelated(rows: list[Row], *, each: int, seed: int = 0) -> list[Pair]:
-    """Return `each` pairs per language from one message, and as many from two voices and topics.
+    """Return up to `each` pairs of two kinds for each language.
 
-    Statements of one message are unrelated unless they correct or end something. Statements of two
-    people about different topics are unrelated too.
+    The statements of a pair come from one message, where they are unrelated unless they correct or
+    end something, or from two people and are about different topics.
     """
     chance = random.Random(seed)
     together: dict[str, list[Pair]] = defaultdict(list)
