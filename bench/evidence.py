@@ -18,7 +18,10 @@ _OPERATIONS = (
 
 
 def of(store: Store, wrong: dict[str, list[str]]) -> Iterator[str]:
-    """Yield report lines: the rows that hold each word, then the operations of their users."""
+    """Yield the rows that contain the first words in `wrong`, then their users' operations.
+
+    `wrong` maps each check to its failures. Every item is a line of the report.
+    """
     words = sorted(
         {word for texts in wrong.values() for text in texts for word in _WORD.findall(text)}
     )

@@ -14,8 +14,8 @@ middle. Then all operations finish, and the databases, Redis and every file are 
 
 Processes are killed first in every step of every kind of operation, then at every moment of each
 step (`bench/moments.py`). In those runs people's acts trigger operations of the chosen kind
-(`bench/wishing.py`). After `--runs`, up to `--more` such runs follow until a worker has been killed
-in every step that any worker survived.
+(`bench/wishing.py`). After `--runs`, up to `--more` further runs with killed processes follow. They
+end early when a worker has been killed in every step that any worker survived.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Mortal:
         return answer
 
     def moments_left(self) -> list[str]:
-        """Return the moments at which processes survived and none has died."""
+        """Return the moments that processes survived and at which no process has died."""
         return sorted(self.passed - set(self.died))
 
     def steps_left(self) -> list[str]:

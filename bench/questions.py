@@ -1,4 +1,4 @@
-"""The checks after each run of `bench/forgetting.py`, on the databases and files."""
+"""Checks databases and files for residue and losses after each run of `bench/forgetting.py`."""
 
 from __future__ import annotations
 
@@ -151,9 +151,9 @@ def _lost_imports(store: Store, imports: dict[str, str], places: Places) -> list
 
 
 def _twice(store: Store, person: Person) -> list[str]:
-    """Return words and memories that are stored more often than once.
+    """Return the words and memories that are stored more often than they should be.
 
-    A turn has two messages, so its word must occur twice.
+    A turn has two messages, so its word must occur exactly twice.
     """
     spoken = store.rows(
         "SELECT substring(content from 'qx[b-v]{3}w[b-v]{3}') FROM conversations_message m"

@@ -42,7 +42,7 @@ _HARMFUL = {"joked", "quoted", "role", "transform", "supposed", "asked"}
 
 @dataclass
 class Tally:
-    """Counts of one language."""
+    """The counts of one language (or voice) from which the table's figures are computed."""
 
     messages: int = 0
     wanted: int = 0

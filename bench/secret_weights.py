@@ -187,7 +187,11 @@ class Matrix:
 
 
 def first_step(matrix: Matrix, right: Floats, counts: Floats) -> Floats:
-    """Fit a logistic regression with Nesterov's accelerated gradient method."""
+    """Return the weights of the first step, a logistic regression. The last weight is the bias.
+
+    `right` has the answers (0 or 1) and `counts` the weights of the examples. The regression is
+    fitted with Nesterov's accelerated gradient method.
+    """
     words = ahead = np.zeros(FEATURES + 1)
     total = counts.sum()
     # The rows have length 1 (sqrt 2 with the bias), so the curvature is below .5.

@@ -6,9 +6,10 @@ The training data are our dialogues (`bench/data/retrieval`, each with the turns
 distractors) and MemoryBank's marked questions, if its files are given. LoCoMo is never used. The
 features are those of the product (`messages.features_of`). First the weights are trained with a
 listwise loss, the negative log of the softmax share of the marked messages (Cao et al. 2007), plus
-a penalty for deviating from the recipe. Then trees are trained on the messages with the best sums
-(`bench/boosting.py`). The figures are cross-validated: a dialogue is ranked by weights and trees
-that were not trained on it. The same input gives the same numbers.
+a penalty for deviating from the weights `RECIPE` of the product, which were adjusted by hand. Then
+trees are trained on the messages with the best sums (`bench/boosting.py`). The figures are
+cross-validated: a dialogue is ranked by weights and trees that were not trained on it. The same
+input gives the same numbers.
 """
 
 from __future__ import annotations
@@ -125,7 +126,10 @@ def _weighed(case: Case, weights: dict[str, float] | None = None) -> Floats:
 
 
 def _learned_weights(cases: Sequence[Case]) -> dict[str, float]:
-    """Optimise the weights with Adam (Kingma and Ba 2015), full batch, starting at the recipe."""
+    """Return weights that were optimised with Adam (Kingma and Ba 2015), in full batches.
+
+    The optimisation starts at the weights `RECIPE`.
+    """
     hard = [_hardest(case) for case in cases]
     spread = np.vstack([features for features, _ in hard]).std(axis=0) + 1e-9
     change = np.zeros(len(NAMES))

@@ -38,7 +38,7 @@ class VisibleManager(models.Manager[Row]):
 
 
 class PresentManager(VisibleManager[Row]):
-    """A manager that also excludes rows in the recycle bin."""
+    """A manager that excludes rows that are being forgotten or are in the recycle bin."""
 
     def get_queryset(self) -> models.QuerySet[Row]:
         return super().get_queryset().filter(deleted_at__isnull=True)

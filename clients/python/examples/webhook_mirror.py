@@ -63,7 +63,7 @@ class Mirror:
         return len(rows)
 
     def catch_up(self) -> int:
-        """Read all memories again if deliveries are missing. Return the number of these."""
+        """Read all memories again if deliveries are missing. Return how many are missing."""
         known = {row[0] for row in self.database.execute("SELECT id FROM inbox")}
         path = f"/webhooks/{self.webhook_id}/deliveries"
         missed = {delivery["id"] for delivery in self.center.pages(path)} - known

@@ -173,7 +173,10 @@ def parse_query_filters(body: Mapping[str, Any]) -> SearchParameters:
 
 
 def forget_matching(people: Sequence[User], tree: Node, *, key_id: int | None) -> Operation | None:
-    """Forget each user's memories that match a filter; return the first enqueued operation."""
+    """Forget each user's memories that match a filter.
+
+    Return the first enqueued operation, or None if nothing matched.
+    """
     begun = [_forget(user, tree, key_id=key_id) for user in people]
     return next((operation for operation in begun if operation is not None), None)
 
