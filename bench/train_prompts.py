@@ -240,9 +240,9 @@ def _odds(now: Parameters, rows: Table) -> Floats:
 
 
 def _threshold(rows: Table, odds: Floats) -> float:
-    """Return the lowest threshold of the log-odds at which few shown memories are out of place.
+    """Return the lowest allowed threshold of the log-odds from which a memory is shown.
 
-    Their share of the shown memories is at most `OUT_OF_PLACE`.
+    At an allowed threshold, at most the share `OUT_OF_PLACE` of the shown memories is out of place.
     """
     fitting = [
         least

@@ -79,7 +79,7 @@ class Examples:
         self.words = put(packed.words, torch.float16)
 
     def batch(self, numbers: Tensor, length: int) -> dict[str, Tensor]:
-        """Return the padded arrays of the examples `numbers`, an array of any shape."""
+        """Return the arrays of the examples `numbers` (of any shape), padded to `length` tokens."""
         at = torch.arange(length, device=self.device)
         inside = at < self.size[numbers][..., None]
         place = (self.start[numbers][..., None] + at).masked_fill(~inside, 0)
