@@ -33,6 +33,7 @@ from memories.reader.statements import sigmoid
 COMPARED = 0.5  # a message is compared if it is a correction with at least this probability
 _MOST_MESSAGES = 12  # earlier messages whose statements may change
 _MOST_PAIRS = 16  # each takes about 15 ms
+_SHARED = 0.3  # added to the similarity of texts that share a word
 CHANGED = 0.6  # minimum likelihood at which an earlier statement gets a new value
 ENDED = 0.5  # the same at which it no longer holds
 ALONE = 0.75  # the same at which the person is asked, if no statement gives the new value
@@ -260,13 +261,18 @@ def _likeliest_pairs(
 ) -> list[tuple[float, int, Candidate, int, str]]:
     """Return the pairs to compare: similarity, place, earlier statement, start and text of a part.
 
-    They come from the `_MOST_MESSAGES` earlier messages that are most similar to the message. Of
-    their statements, the `_MOST_PAIRS` are taken that are most similar to a part of the message.
+    They come from the `_MOST_MESSAGES` earlier messages that are nearest to the message. Of their
+    statements, the `_MOST_PAIRS` are taken that are nearest to a part of the message. A text that
+    shares a word is nearer by `_SHARED`.
     """
     places = [place for place, _ in correctable_messages(before)]
     near = similarity(covered, [before[place] for place in places])
-    order = sorted(zip(near, places, strict=True), key=lambda one: (-one[0], one[1]))
-    known = [(place, one) for _, place in order[:_MOST_MESSAGES] for one in again(place)]
+    nearness = {
+        place: share + _SHARED * shares_word(covered, before[place])
+        for share, place in zip(near, places, strict=True)
+    }
+    order = sorted(places, key=lambda place: (-nearness[place], place))
+    known = [(place, one) for place in order[:_MOST_MESSAGES] for one in again(place)]
     found: list[tuple[float, int, Candidate, int, str]] = []
     for start, part in islice(_parts(covered), _MOST_PAIRS):
         near = similarity(part, [one.content for _, one in known])
@@ -274,7 +280,9 @@ def _likeliest_pairs(
             (share, place, one, start, part)
             for share, (place, one) in zip(near, known, strict=True)
         ]
-    found.sort(key=lambda pair: (-pair[0], pair[1]))
+    found.sort(
+        key=lambda pair: (-pair[0] - _SHARED * shares_word(pair[4], pair[2].content), pair[1])
+    )
     return found[:_MOST_PAIRS]
 
 

@@ -36,6 +36,12 @@ _ORDINAL = re.compile(
     r"|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth"
     r"|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)\b(?! (?:weeks?|times?|year|one)\b)"
 )
+# Types of which a statement mostly has a single value.
+_SINGLE = (
+    *SORTS,
+    *(PATTERNS[name] for name in ("day_of_month", "clock", "school_year")),
+    _ORDINAL,
+)
 _DIGITS = re.compile(r"\d+(?::\d\d)?")
 _MORE_OF_NUMBER = re.compile(r"\s(?:and|or|point)\b|\d|[一二三四五六七八九]")  # 8千5
 _ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
@@ -163,7 +169,7 @@ def with_new_value(text: str, said: str) -> str:
     text, or if it is unclear which value is meant.
     """
     changed = text
-    for sort in (*SORTS, PATTERNS["day_of_month"], _ORDINAL, PATTERNS["clock"]):
+    for sort in _SINGLE:
         old = {found[0] for found in sort.finditer(text)}
         new = {found[0] for found in sort.finditer(said)} - old
         if not new:

@@ -254,6 +254,7 @@ def test_of_several_statements_that_which_changes_most_probably_changes() -> Non
         ("I submit on the thirtieth of September", "I hand in on the fifteenth of January now",
          "I submit on the fifteenth of January"),
         ("店开了11年", "是13年", "店开了13年"),
+        ("孙女施雨读大三学服装的", "大四大四施雨已经大四了", "孙女施雨读大四学服装的"),
         ("bingo on Wednesdays", "it's in May", ""),
         ("I leave on Monday or Friday", "it's Sunday", ""),
     ],
