@@ -15,7 +15,6 @@ from typing import Any, Protocol
 from memories.extraction import masking
 from memories.extraction.arbitration.pairs import CONFLICTS, PairReader, Thresholds
 from memories.extraction.corrections.cancellations import (
-    Cancellation,
     cancellations,
     endings,
     extended_to_sentence,
@@ -167,7 +166,7 @@ class BundledExtractor:
         )
         handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
         off = cancellations(turn.user.text)
-        ended = [] if not_to_keep else self._ended(turn, off)
+        ended = [] if not_to_keep else list(endings(off, turn.user.text, *self._earlier(turn)))
         handled += [(start, end) for start, end, what in off if ended or not what]
         own = _own_statements(message, handled=handled)
         found = [] if not_to_keep else [*corrected, *_candidates(message, own)]
@@ -178,7 +177,6 @@ class BundledExtractor:
             forget = forget or (() if ended else self._retracted(message))
         candidates = [*ended, *(extended_to_sentence(one, off, turn.user.text) for one in found)]
         may_end = not (not_to_keep or ended or forget)
-        endings = _endings(message, own) if may_end else ()
         forget = () if ended else forget
         if forget:  # what a request to forget mentions isn't a new statement
             candidates = [one for one in candidates if one.confidence > DOUBTFUL]
@@ -197,7 +195,7 @@ class BundledExtractor:
             not_to_keep=not_to_keep,
             outside_real_life=tuple(spans_outside_real_life(message)),
             role_play=role_play_of(message, is_on=turn.in_role_play),
-            endings=tuple(endings),
+            endings=tuple(_endings(message, own)) if may_end else (),
         )
 
     def kind_of(self, text: str) -> str:
@@ -311,15 +309,16 @@ class BundledExtractor:
             earlier, place, earlier[place].text
         )
 
-    def _ended(self, turn: TurnText, off: Sequence[Cancellation]) -> list[Candidate]:
-        """Return the candidates that end plans of earlier messages."""
-        return list(endings(off, turn.user.text, *self._earlier(turn)))
-
     def _taken_back(self, turn: TurnText, message: HeardMessage) -> list[Candidate]:
         """Return the candidates that end earlier statements which the message calls wrong."""
         if any(map(message.flag, NOT_OWN)) or not (back := retraction_sentences(turn.user.text)):
             return []
-        return list(retractions(back, *self._earlier(turn), self._probability_of_reference))
+
+        def probability_of_reference(old: str, new: str) -> float:
+            meant = self._reader.probability_request_means(new, old)
+            return max(self.conflict(old, new), meant)
+
+        return list(retractions(back, *self._earlier(turn), probability_of_reference))
 
     def _retracted(self, message: HeardMessage) -> tuple[ForgetRequest, ...]:
         """Return requests to forget statements in other conversations that a message calls wrong.
@@ -332,10 +331,6 @@ class BundledExtractor:
         sentences = [sentence for _, _, sentence in retraction_sentences(covered)]
         said = [one for one in sentences if PATTERNS["own_statement"].search(one)]
         return tuple(ForgetRequest(one, one, in_words=False) for one in said)
-
-    def _probability_of_reference(self, old: str, new: str) -> float:
-        """Return the probability that `new`, which calls something wrong, means the text `old`."""
-        return max(self.conflict(old, new), self._reader.probability_request_means(new, old))
 
     def conflict(self, old: str, new: str) -> float:
         """Return the reader model's probability that an old and a new statement conflict."""
@@ -444,7 +439,10 @@ def _endings(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candid
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
     others = [(s.start, s.end) for s in message.reading.statements if s != statement]
     language = message.language
-    begin = _start_after_order(statement, message) if explicit else statement.start
+    begin = statement.start
+    if explicit:  # skip a "remember that" at the beginning
+        starts = [order.start for order in orders_of(message, "remember")]
+        begin = max([begin, *(at for at in starts if begin < at < statement.end)])
     unsure = not explicit and labels.is_of_unsure_owner(statement)
     own = own_words(
         message.covered,
@@ -492,9 +490,3 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         old_value=old,
         reasons=labels.reasons(statement, explicit=explicit, unsure=unsure),
     )
-
-
-def _start_after_order(statement: Statement, message: HeardMessage) -> int:
-    """Return the start of a statement, skipping a "remember that" at its beginning."""
-    starts = [order.start for order in orders_of(message, "remember")]
-    return max([statement.start, *(at for at in starts if statement.start < at < statement.end)])

@@ -193,13 +193,12 @@ def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[start] in " \t\n,，。:：;；=\"'“”「」":
         start += 1
-    while start < end and (text[end - 1] in " \t\n,，。;；\"'“”「」" or _ends_sentence(text, end)):
+    while start < end and (
+        text[end - 1] in " \t\n,，。;；\"'“”「」"
+        or (text[end - 1] == "." and not text[end : end + 1].strip())
+    ):
         end -= 1
     return start, end
-
-
-def _ends_sentence(text: str, end: int) -> bool:
-    return text[end - 1] == "." and not text[end : end + 1].strip()
 
 
 def _is_word_character(sign: str) -> bool:

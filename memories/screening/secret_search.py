@@ -286,7 +286,9 @@ def _may_be_secret(value: str) -> bool:
 def _described_secrets(text: str) -> Iterator[FoundSecret]:
     for line in _LINE.finditer(text):
         words = line[0].rstrip()
-        if len(words) > _LONGEST or not _is_described(words):
+        spelling = _SPELLING.search(words) if len(words) <= _LONGEST else None
+        # A line with a rule for secrets, such as a minimum length, describes no actual secret.
+        if spelling is None or _RULES.search(words[: spelling.end()]):
             continue
         if label := _LABEL.search(words):
             start = label.end()
@@ -294,15 +296,6 @@ def _described_secrets(text: str) -> Iterator[FoundSecret]:
                 start += 1
             if len(words) - start >= 4:
                 yield FoundSecret(line.start() + start, line.start() + len(words), "password")
-
-
-def _is_described(line: str) -> bool:
-    """Return whether a line describes the characters of an actual secret.
-
-    A line with a rule that secrets must follow, such as a minimum length, doesn't count.
-    """
-    spelling = _SPELLING.search(line)
-    return spelling is not None and _RULES.search(line[: spelling.end()]) is None
 
 
 _NUMBERED = r"(?:\d{1,5}|[一二三四五六七八九十百]{1,4})"

@@ -103,15 +103,13 @@ def _plain(sign: str) -> str:
         return looks
     plain = unicodedata.normalize("NFKC", sign)
     bare = "".join(
-        letter for letter in unicodedata.normalize("NFKD", plain) if not _is_mark(letter)
+        letter
+        for letter in unicodedata.normalize("NFKD", plain)
+        if unicodedata.category(letter) not in ("Mn", "Me")
     )
     if bare != sign and len(bare) == 1 and not bare.isascii():
         return _look_alike(bare) or simplified(bare)
     return bare if bare.isascii() else simplified(plain)
-
-
-def _is_mark(sign: str) -> bool:
-    return unicodedata.category(sign) in ("Mn", "Me")
 
 
 def _look_alike(sign: str) -> str:

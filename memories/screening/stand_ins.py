@@ -54,13 +54,9 @@ def _is_of_a_value(sign: str) -> bool:
 def _is_masked(text: str) -> bool:
     """Return whether stars, dots or x hide a value, as in `****2207` or `xxxx-xxxx-xxxx-3318`."""
     signs = sum(text.count(sign) for sign in "*•●×")
-    crosses = sum(map(len, _runs_of_x(text)))
+    runs = "".join(sign if sign in "xX" else " " for sign in text).split()
+    crosses = sum(len(run) for run in runs if len(run) > 1)
     visible = sum(map(str.isalnum, text)) - crosses
     if signs >= _FEWEST_MASKED:
         return visible <= _MOST_SHOWN
     return crosses >= (2 * _FEWEST_MASKED if visible else _FEWEST_MASKED) and visible <= crosses
-
-
-def _runs_of_x(text: str) -> list[str]:
-    runs = "".join(sign if sign in "xX" else " " for sign in text).split()
-    return [run for run in runs if len(run) > 1]

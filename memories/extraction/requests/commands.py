@@ -107,11 +107,9 @@ def commands(covered: str) -> Iterator[Command]:
     whether the person means the command. If no sentence is worded as a command, yield the whole
     message if it is a brief request to forget.
     """
-    found = list(_orders(covered))
-    yield from found or _brief_requests(covered)
-
-
-def _brief_requests(covered: str) -> Iterator[Command]:
+    if found := list(_orders(covered)):
+        yield from found
+        return
     text = covered.strip()
     plain = segment.simplified(masking.plain(text))
     if (what := brief_request(plain)) is not None:
@@ -243,15 +241,17 @@ def accepted_claim(said: str, before: str) -> Quotation | None:
     ):
         return None
     last = list(_SENTENCE.finditer(before[-600:]))[-2:]
-    claims = [match for match in last if len(match[0]) < 160 and _is_claim(match[0])]
+    claims = [
+        match
+        for match in last
+        if len(match[0]) < 160
+        and _CLAIMS["about_user"].search(match[0])
+        and not _CLAIMS["no_claim"].search(match[0])
+    ]
     quote = claims[-1][0].strip() if claims else ""
     return (
         Quotation(quote, before.rindex(quote)) if quote and not secret_search.find(quote) else None
     )
-
-
-def _is_claim(sentence: str) -> bool:
-    return bool(_CLAIMS["about_user"].search(sentence)) and not _CLAIMS["no_claim"].search(sentence)
 
 
 _BREAK = re.compile(r"[,.!?;:\n，。！？；：、…—()（）]+|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")

@@ -119,8 +119,12 @@ def own_words(
         if not asked:
             return OwnWords("")
         added = [(0, f"[{asked[0].strip()}]{gap}")]
-    added += [(dated.end, f"{gap}[{_date_text(dated)}]") for dated in dates if _is_added(dated)]
-    whole = _with_insertions(text, added)
+    for dated in dates:
+        if dated.relative and (dated.kind != "since" or dated.first == dated.last):
+            added.append((dated.end, f"{gap}[{_date_text(dated)}]"))
+    whole = text
+    for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
+        whole = whole[:at] + words + whole[at:]
     told = whole.removeprefix(f"[{asked[0].strip()}]") if asked else whole
     occurred = next((dated.first for dated in dates if dated.kind == "on"), None)
     return OwnWords(text=_cut(whole), occurred=occurred, data=_data(told, dates, language))
@@ -146,13 +150,6 @@ def _wholes_before(
     """Return the spans of the complete statements that end shortly before `start`."""
     near = [span for span in others if start - _NEAR < span[1] <= start]
     return [span for span in near if not _is_part(message[slice(*span)], language)]
-
-
-def _with_insertions(text: str, added: Sequence[tuple[int, str]]) -> str:
-    """Return the text with the given words inserted at the given positions of `text`."""
-    for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
-        text = text[:at] + words + text[at:]
-    return text
 
 
 def _cut(text: str) -> str:
@@ -327,15 +324,6 @@ def _in_named_month(dated: DateMention, text: str, said: Sequence[DateMention]) 
 def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
     """Return the dates, amounts, names and family relation in a text, as in `OwnWords.data`."""
     return _data(text, dates_in(text, spoken_at=spoken_at, language=language), language)
-
-
-def _is_added(dated: DateMention) -> bool:
-    """Return whether a date is appended to the text in brackets.
-
-    A date is appended if it is relative ("tomorrow"), unless it is a beginning ("since last week")
-    that is longer than a day.
-    """
-    return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 
 
 def _date_text(dated: DateMention) -> str:

@@ -93,17 +93,16 @@ def _is_of_group(text: str, group: str) -> bool:
     An example is "Jake is 4" with the group "Jake and Mia go swimming". Return False if the text is
     about the speaker.
     """
-    plain = [_plain(one) for one in (text, group)]
+    plain = [
+        one.strip().lower().removeprefix("[我]").replace("[", "").replace("]", "")
+        for one in (text, group)
+    ]
     found = _TOGETHER.match(plain[1])
     if found is None or _TOGETHER.match(plain[0]):
         return False
     parts = {found[name] for name in ("one", "other", "zh_one", "zh_other") if found[name]}
     parts -= {"i", "me", "我"}  # a statement about the speaker may change the speaker's memories
     return sum(_begins_with(one, plain[0]) for one in parts) == 1
-
-
-def _plain(text: str) -> str:
-    return text.strip().lower().removeprefix("[我]").replace("[", "").replace("]", "")
 
 
 def _begins_with(words: str, text: str) -> bool:

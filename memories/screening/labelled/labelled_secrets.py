@@ -64,7 +64,7 @@ def by_label(text: LabelledText) -> Iterator[FoundSecret]:
     if hits:
         reader = _Reader(text, hits)
         for hit in hits:
-            yield from (_one_value(text.text, found) for found in reader.near(hit))
+            yield from (_one_value(text.text, found) for found in reader.by_cue[hit.cue](hit))
         yield from reader.dial_turns()
 
 
@@ -112,7 +112,7 @@ class _Reader(LabelReader):
         for hit in hits:
             self.context[self._sentence(hit.start)].add(hit.cue)
             self.acts[self._sentence(hit.start)] += hit.cue is Cue.ACT
-        self._by_cue: Mapping[Cue, Callable[[Hit], Iterator[FoundSecret]]] = {
+        self.by_cue: Mapping[Cue, Callable[[Hit], Iterator[FoundSecret]]] = {
             Cue.PASSWORD: self._label,
             Cue.CODE: self._label,
             Cue.KEY: self._label,
@@ -127,12 +127,9 @@ class _Reader(LabelReader):
             Cue.PLACE: lambda hit: iter(()),
             Cue.EVERYWHERE: self._everywhere,
             Cue.CARD_CODE: self._card_code,
-            Cue.NUMBER: self._number,
-            Cue.ACCOUNT: self._account,
+            Cue.NUMBER: lambda hit: self._numbered(hit, PAPER),
+            Cue.ACCOUNT: lambda hit: self._numbered(hit, BANK),
         }
-
-    def near(self, hit: Hit) -> Iterator[FoundSecret]:
-        yield from self._by_cue[hit.cue](hit)
 
     def dial_turns(self) -> Iterator[FoundSecret]:
         """Yield the turns of a combination lock, such as "left 12, right 34"."""
@@ -289,12 +286,6 @@ class _Reader(LabelReader):
             yield FoundSecret(hit.end + match.start(1), hit.end + match.end(1), "card")
         elif found := self._before(hit):
             yield found
-
-    def _number(self, hit: Hit) -> Iterator[FoundSecret]:
-        yield from self._numbered(hit, PAPER)
-
-    def _account(self, hit: Hit) -> Iterator[FoundSecret]:
-        yield from self._numbered(hit, BANK)
 
     def _numbered(self, hit: Hit, pattern: safe_patterns.Pattern) -> Iterator[FoundSecret]:
         match = pattern.search(self.text[hit.end : hit.end + 110])

@@ -63,7 +63,7 @@ class Shape:
     def _compute_look(self) -> Look:
         if self.kind != "word":
             return Look.NOTHING
-        found = _look(self.core)
+        found = look(self.core)
         return Look.MIXED if self.was_spaced and found == Look.WORD else found
 
     @property
@@ -133,16 +133,6 @@ class Token(NamedTuple):
         return Token(self.start, place, text, self.kind, Shape(text, self.kind, False))
 
 
-@lru_cache(maxsize=8192)
-def _look(core: str) -> Look:
-    return look(core)
-
-
-def _was_spaced(folded: Folded, start: int, end: int) -> bool:
-    begin, stop = folded.original(start, end)
-    return stop - begin >= 2 * (end - start) - 1
-
-
 class Tokens:
     """The tokens of a text in order; `sentence[n]` is the number of the sentence with token n.
 
@@ -159,7 +149,10 @@ class Tokens:
         for match in _TOKEN.finditer(text):
             start, end = match.span()
             part, kind = match[0], _KINDS[match.lastindex or 0]
-            spaced = end - start >= 4 and folded is not None and _was_spaced(folded, start, end)
+            spaced = False
+            if end - start >= 4 and folded is not None:
+                begin, stop = folded.original(start, end)
+                spaced = stop - begin >= 2 * (end - start) - 1
             shape = shapes.get((part, spaced))
             if shape is None:
                 shape = shapes[part, spaced] = Shape(part, kind, spaced)
@@ -221,9 +214,14 @@ _SHORT = safe_patterns.compile(r"(?i)^[a-z]{0,3}\d{1,2}[a-z]{0,2}$")
 _PROSE = safe_patterns.compile(r"^[A-Za-z]+(?:['’\-/&][A-Za-z]+)*$")
 _STRONG_SIGNS = frozenset("!#$%^&*?~@+=")
 _PROGRAM = _P["program"]
+_SOMETHING_ELSE = (
+    *(_PROGRAM, _URL, _EMAIL, _HANDLE, _DATE),
+    *(_MEASURE, _VERSION, _PRODUCT, _PHONE),
+)
 _CONTROL = ("\ue000", "\ue001")
 
 
+@lru_cache(maxsize=8192)
 def look(token: str) -> Look:
     """Return how much a token, without surrounding punctuation, looks like a secret."""
     if len(token) < 3 or any(sign in token for sign in _CONTROL) or _is_something_else(token):
@@ -235,31 +233,15 @@ def look(token: str) -> Look:
     if _PROSE.search(token) or not digits + letters:
         return Look.WORD if letters else Look.NOTHING
     if not digits:
-        return Look.MIXED if _has_a_sign_inside(token) and letters >= 3 else Look.WORD
+        has_sign = any(sign in _STRONG_SIGNS for sign in token.strip("!?*~#@+=$%&^"))
+        return Look.MIXED if has_sign and letters >= 3 else Look.WORD
     if _SHORT.search(token) or len(token) < 4:
         return Look.NOTHING
     return Look.RANDOM if is_random(token) else Look.MIXED
 
 
 def _is_something_else(token: str) -> bool:
-    return any(
-        pattern.search(token)
-        for pattern in (
-            _PROGRAM,
-            _URL,
-            _EMAIL,
-            _HANDLE,
-            _DATE,
-            _MEASURE,
-            _VERSION,
-            _PRODUCT,
-            _PHONE,
-        )
-    )
-
-
-def _has_a_sign_inside(token: str) -> bool:
-    return any(sign in _STRONG_SIGNS for sign in token.strip("!?*~#@+=$%&^"))
+    return any(pattern.search(token) for pattern in _SOMETHING_ELSE)
 
 
 def is_random(token: str) -> bool:
@@ -309,14 +291,8 @@ def entropy(token: str) -> float:
 
 
 def _kinds(token: str) -> int:
-    return sum(
-        (
-            any(sign.isupper() for sign in token),
-            any(sign.islower() for sign in token),
-            any(sign.isdigit() for sign in token),
-            any(not sign.isalnum() for sign in token),
-        )
-    )
+    kinds = (str.isupper, str.islower, str.isdigit, lambda sign: not sign.isalnum())
+    return sum(any(map(kind, token)) for kind in kinds)
 
 
 def _changes(token: str) -> int:

@@ -64,7 +64,7 @@ def find_near_access_words(text: LabelledText) -> Iterator[FoundSecret]:
     unusual: dict[Shape, bool] = {}
     for token in tokens.all:
         if token.shape not in unusual:
-            unusual[token.shape] = _may_be_secret(token)
+            unusual[token.shape] = token.look == Look.DIGITS or is_made_up_word(token)
     candidates = [number for number, token in enumerate(tokens.all) if unusual[token.shape]]
     if not candidates:
         return
@@ -77,10 +77,6 @@ def find_near_access_words(text: LabelledText) -> Iterator[FoundSecret]:
         is_word = is_near and is_made_up_word(token)
         if is_word or (sentence in cash and _is_a_code(tokens, number)):
             yield FoundSecret(token.core_start, token.core_end, "password")
-
-
-def _may_be_secret(token: Token) -> bool:
-    return token.look == Look.DIGITS or is_made_up_word(token)
 
 
 def _access_sentences(labelled: LabelledText, tokens: Tokens) -> tuple[set[int], ...]:

@@ -165,13 +165,10 @@ def password_after_name(core: str) -> str:
     """Return the password after the name in lily/Lily#2020 or bob:hunter2, or an empty string."""
     for sign in "/:":
         name, found, rest = core.partition(sign)
-        if found and len(name) >= 2 and len(rest) >= 4 and pair_look(rest):
+        is_pair = found and len(name) >= 2 and len(rest) >= 4 and "/" not in rest
+        if is_pair and Tokens(rest).all[0].look >= Look.DIGITS:
             return rest
     return ""
-
-
-def pair_look(rest: str) -> bool:
-    return Tokens(rest).all[0].look >= Look.DIGITS and "/" not in rest
 
 
 def is_alike(token: Token, first: Token) -> bool:
@@ -243,15 +240,9 @@ BEFORE_A_COUNT = _COMMON_WORDS["before_a_count"]
 AFTER_A_COUNT = _COMMON_WORDS["after_a_count"]
 NO_VALUE = _COMMON_WORDS["no_value"]
 _ADJECTIVE = _COMMON["adjective"]
-FUNCTION_WORDS = ENGLISH_STOP_WORDS | {
-    "without",
-    "because",
-    "since",
-    "every",
-    "also",
-    "whenever",
-    "anyway",
-}
+FUNCTION_WORDS = ENGLISH_STOP_WORDS.union(
+    ("without", "because", "since", "every", "also", "whenever", "anyway")
+)
 _PRONOUNS = _COMMON_WORDS["pronouns"]
 
 NO_VALUE_ZH = _COMMON["no_value_zh"]
