@@ -48,8 +48,8 @@ _ALONE = (
 _CONTRASTS = tuple(
     PATTERNS[name]
     for name in (
-        *("not_one_but_other", "not_one_it_is_other", "right_not_wrong", "not_wrong_but_right"),
-        *("zh_not_wrong_but_right", "zh_right_not_wrong", "zh_wrong_to_right"),
+        *("not_one_it_is_other", "right_not_wrong", "not_wrong_but_right"),
+        *("zh_not_wrong_but_right", "zh_right_not_wrong"),
     )
 )
 _ANY_CORRECTION = (_CUE, PATTERNS["not_one_but_other"], PATTERNS["zh_that_one_is_not"])
@@ -259,10 +259,7 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
         yield contrast[1], contrast[0]
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
-            right, wrong = (
-                strip_particles(PATTERNS["clause"].sub("", found["right"])),
-                strip_particles(found["wrong"]),
-            )
+            right, wrong = strip_particles(found["right"]), strip_particles(found["wrong"])
             right = PATTERNS["begins_with_it_is"].sub("", right)
             is_told = _content(wrong) or wrong in _SPEAKER
             if right and is_told and len(right.split()) <= _PHRASE:
@@ -275,15 +272,11 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_cue(sentence: str) -> str:
-    """Return the text after the last words that announce a correction, such as "I meant".
-
-    A sentence with 改成, 换成 or the like ("change to") is returned whole.
-    """
+    """Return the text after the last words that announce a correction, such as "I meant"."""
     cues = [
         found.end() for found in _CUE.finditer(sentence) if strip_particles(sentence[found.end() :])
     ]
-    keeps = PATTERNS["changed"].search(sentence)
-    return sentence if keeps else sentence[max(cues, default=0) :].strip(EDGE)
+    return sentence[max(cues, default=0) :].strip(EDGE)
 
 
 def strip_particles(words: str) -> str:
