@@ -47,6 +47,7 @@ UNSEEN_FLOORS = {
     "fr": (0.815, 0.7, 7, 8),
     "ja": (0.79, 0.75, 5, 5),
 }
+MOST_ENDING = 2  # candidates that only end an earlier statement
 RELATIONS = {"en": 0.98, "zh": 0.98}
 UNSEEN_RELATIONS = {"en": 0.79, "zh": 0.81, "es": 0.6, "de": 0.8, "fr": 0.75, "ja": 0.82}
 
@@ -71,6 +72,7 @@ def test_messages_keep_what_they_should(
         assert figures[recalled] >= recall, (language, figures)
         assert figures["harmful"] <= harmful, (language, figures)
         assert figures["of these noisy"] <= noisy, (language, figures)
+        assert figures["ending"] <= MOST_ENDING, (language, figures)
         assert figures["leaked"] == 0, (language, figures)
 
 
