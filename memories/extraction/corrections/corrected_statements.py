@@ -207,13 +207,14 @@ def find_earlier_changes(
         key=lambda pair: pair.likelihood + _CLEARER * (corrections[pair] is not None),
         default=None,
     )
-    ended = sorted(
-        (pair for pair in likely if pair.ends), key=lambda pair: pair.likelihood, reverse=True
-    )
+    ended: dict[str, ComparedPair] = {}
+    for pair in sorted(likely, key=lambda pair: pair.likelihood, reverse=True):
+        if pair.ends:
+            ended.setdefault(pair.known.content, pair)
     return EarlierChanges(
         corrected,
         corrections[corrected] if corrected else None,
-        tuple({pair.known.content: pair for pair in reversed(ended[:_MOST_ENDED])}.values()),
+        tuple(islice(ended.values(), _MOST_ENDED)),
     )
 
 

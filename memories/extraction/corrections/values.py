@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from itertools import takewhile
 from typing import NamedTuple
@@ -184,14 +185,28 @@ def with_new_value(text: str, said: str) -> str:
 
 
 def _with_new_amount(text: str, said: str) -> str:
-    amounts = [list(_AMOUNT.finditer(without_dates(one))) for one in (text, said)]
-    units = [[_unit(amount) for amount in found] for found in amounts]
-    for unit in set(units[0]) & set(units[1]):
-        if units[0].count(unit) == units[1].count(unit) == 1:
-            old, new = (found[at.index(unit)] for found, at in zip(amounts, units, strict=True))
-            start, end = old.span("number")
-            return text[:start] + new["number"] + text[end:] if unit else ""
-    return ""
+    """Replace the only number that differs in `said`, of the units that stand once in each text.
+
+    Return "" if no number differs, or several.
+    """
+    old, new = (_amounts_by_unit(without_dates(one)) for one in (text, said))
+    changed = [
+        (amount, new[unit]["number"])
+        for unit, amount in old.items()
+        if unit in new and new[unit]["number"] != amount["number"]
+    ]
+    if len(changed) != 1:
+        return ""
+    [(amount, number)] = changed
+    start, end = amount.span("number")
+    return text[:start] + number + text[end:]
+
+
+def _amounts_by_unit(text: str) -> dict[str, re.Match[str]]:
+    """Return the amounts in a text by their units, without units that several amounts have."""
+    amounts = [(_unit(amount), amount) for amount in _AMOUNT.finditer(text)]
+    units = Counter(unit for unit, _ in amounts)
+    return {unit: amount for unit, amount in amounts if unit and units[unit] == 1}
 
 
 def with_same_date(text: str, date: str) -> str:
