@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 SPACE = "\u2581"
-_ARRAYS = ("pieces_ids.npy", "pieces_scores.npy")
+# The ids of the pieces; the places of their scores in the file of scores.
+_ARRAYS = ("pieces_ids.npy", "pieces_places.npy", "pieces_scores.npy")
 _LONGEST = 24  # characters; no piece of the vocabulary is longer
 _NO_PIECE = -1
 _FEWEST_CAPITALS, _FEWEST_WORDS = 12, 3  # a text with fewer may be a code or a name
@@ -59,16 +60,26 @@ class Tokenizer:
 
     @classmethod
     def load(cls, folder: Path, normal: Mapping[int, str]) -> Self:
-        """Load the tokenizer that was saved to `folder`; its files are memory-mapped."""
+        """Load the tokenizer that was saved to `folder`; the large files are memory-mapped."""
         trie = marisa_trie.Trie()
         trie.mmap(str(folder / "pieces.marisa"))
-        ids, scores = (np.asarray(np.load(folder / name, mmap_mode="r")) for name in _ARRAYS)
-        return cls(trie, ids, scores, normal)
+        ids, places, scores = (
+            np.asarray(np.load(folder / name, mmap_mode="r")) for name in _ARRAYS
+        )
+        return cls(trie, ids, scores[places], normal)
 
     def save(self, folder: Path) -> None:
-        """Save the tokenizer, except for `normal`, as three files in `folder`."""
+        """Save the tokenizer, except for `normal`, as four files in `folder`.
+
+        Many pieces have the same score, so each different score is stored once. Raise
+        `OverflowError` if there are more than 65,536.
+        """
         self._trie.save(str(folder / "pieces.marisa"))
-        for name, array in zip(_ARRAYS, (self._ids, self._scores), strict=True):
+        scores, places = np.unique(self._scores, return_inverse=True)
+        if len(scores) > np.iinfo(np.uint16).max + 1:
+            raise OverflowError("The vocabulary has too many different scores.")
+        arrays = (self._ids, places.astype(np.uint16), scores)
+        for name, array in zip(_ARRAYS, arrays, strict=True):
             np.save(folder / name, array)
 
     def tokens(self, text: str, *, most: int | None = None) -> list[Token]:

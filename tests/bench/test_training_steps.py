@@ -75,7 +75,9 @@ def test_a_stopped_step_keeps_its_checkpoint_unless_its_input_changed(
 @pytest.mark.parametrize("scale", [ON_CARD, ON_CPU])
 def test_the_steps_make_every_file_of_the_shipped_reader(scale: Scale) -> None:
     made = {path.name for one in steps(Path("f"), scale, 1.0) for path in one.outputs}
-    by_export = {"words.weights", "pieces.marisa", "pieces_ids.npy", "pieces_scores.npy"}
+    by_export = {"words.weights", "pieces.marisa"} | {
+        f"pieces_{name}.npy" for name in ("ids", "places", "scores")
+    }
     assert {file.name for file in reading.DATA.iterdir()} - by_export - {"card.md"} <= made
 
 

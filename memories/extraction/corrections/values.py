@@ -185,28 +185,23 @@ def with_new_value(text: str, said: str) -> str:
 
 
 def _with_new_amount(text: str, said: str) -> str:
-    """Replace the only number that differs in `said`, of the units that stand once in each text.
+    """Replace the number that `said` changes, if exactly one unit has a single new number.
 
-    Return "" if no number differs, or several.
+    The unit must stand once in the text. Return "" if no number fits, or several.
     """
-    old, new = (_amounts_by_unit(without_dates(one)) for one in (text, said))
-    changed = [
-        (amount, new[unit]["number"])
-        for unit, amount in old.items()
-        if unit in new and new[unit]["number"] != amount["number"]
-    ]
-    if len(changed) != 1:
+    known, told = (
+        [(_unit(amount), amount) for amount in _AMOUNT.finditer(without_dates(one))]
+        for one in (text, said)
+    )
+    same = {(unit, amount["number"]) for unit, amount in known}
+    new = [(unit, amount) for unit, amount in told if (unit, amount["number"]) not in same]
+    units = Counter(unit for unit, _ in known), Counter(unit for unit, _ in new)
+    numbers = {unit: amount["number"] for unit, amount in new if units[1][unit] == 1}
+    changed = [amount for unit, amount in known if unit in numbers and units[0][unit] == 1]
+    if len(changed) != 1 or not (unit := _unit(changed[0])):
         return ""
-    [(amount, number)] = changed
-    start, end = amount.span("number")
-    return text[:start] + number + text[end:]
-
-
-def _amounts_by_unit(text: str) -> dict[str, re.Match[str]]:
-    """Return the amounts in a text by their units, without units that several amounts have."""
-    amounts = [(_unit(amount), amount) for amount in _AMOUNT.finditer(text)]
-    units = Counter(unit for unit, _ in amounts)
-    return {unit: amount for unit, amount in amounts if unit and units[unit] == 1}
+    start, end = changed[0].span("number")
+    return text[:start] + numbers[unit] + text[end:]
 
 
 def with_same_date(text: str, date: str) -> str:

@@ -258,6 +258,8 @@ def test_of_several_statements_that_which_changes_most_probably_changes() -> Non
         ("3 cats and 2 dogs", "4 dogs now", "3 cats and 4 dogs"),
         ("3 cats and 2 dogs", "4 cats, 4 dogs", ""),
         ("3 cats and 2 dogs", "3 cats", ""),
+        ("3 cats and 2 dogs", "3 dogs, not 2 dogs", "3 cats and 3 dogs"),
+        ("部下が八名おりまして", "八名でなく、九名の誤りでした", "部下が九名おりまして"),
         ("bingo on Wednesdays", "it's in May", ""),
         ("I leave on Monday or Friday", "it's Sunday", ""),
     ],
