@@ -166,7 +166,7 @@ class LastStatement(ABC):
         """Return the SQL text and its values."""
 
     def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:  # noqa: B027 (few need it)
-        """Process the rows returned by the statement."""
+        """Process the rows that the statement returned. By default, they are ignored."""
 
     def __call__(self) -> None:
         self.answered(statements.rows(*self.statement()))

@@ -171,9 +171,11 @@ def _forget_line_below_messages(
 ) -> ForgetLine | None:
     """Return the forget operation whose state the page shows below the messages, or None.
 
-    This is the operation with the id `forget`, or else with the id in the URL. Without an id, or if
-    a message already shows its receipt, the newest page of a stored conversation shows the result
-    of `forget_receipts.forget_below_messages`, and other pages show nothing.
+    `forget` is the id of the operation, or "" to use the id in the URL (`forgotten`), if any.
+
+    If there is no such operation, or a message already shows its receipt, return the result of
+    `forget_receipts.forget_below_messages` for the page with the latest messages of a stored
+    conversation, and None for any other page.
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}

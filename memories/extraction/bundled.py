@@ -211,7 +211,11 @@ class BundledExtractor:
         kind: str = "",
         vector: answer_wishes.Floats | None = None,
     ) -> Marks:
-        """Return a text's marks (none above 300 characters); `vector` is the text's embedding."""
+        """Return the marks of a text, or empty marks if it is longer than 300 characters.
+
+        `kind` is the kind of the memory, and `vector` is the embedder's vector of the text, if they
+        are known. They are used only for `says_how_to_answer`.
+        """
         if len(text) > answer_wishes.LONGEST:
             return Marks()
         found = self._reader.read(text).statements

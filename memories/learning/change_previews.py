@@ -240,14 +240,18 @@ def _mark_unsure(change: PreviewedChange, text: str, *, is_understood: bool) -> 
 def exact_changes(
     text: str, changes: Sequence[PreviewedChange], *, user: User, about: str = ""
 ) -> list[PreviewedChange]:
-    """Return alternatives to the previewed changes that keep the sentence exactly as typed.
+    """Return alternative changes, each of which stores the sentence exactly as typed.
 
-    `changes` is the result of `preview_changes`, and `about` the public id of the memory under
-    which the sentence was typed. The list is empty unless a change is unsure, no change overwrites
-    the memory `about`, or `changes` is empty although memories share words with the sentence. The
-    alternatives replace, in this order, the memory `about`, memories of unsure changes, and
-    memories that share words with the sentence; memories that `changes` overwrites are left out.
-    The last alternative adds a new memory.
+    `changes` is the result of `preview_changes`. `about` is the public id of the memory under which
+    the sentence was typed, if any.
+
+    Alternatives are returned in three cases: a change is unsure; `about` is given, but no change
+    overwrites that memory; or `changes` is empty, although memories share words with the sentence.
+    In any other case, the list is empty.
+
+    The first alternatives replace a memory each, at most `_MOST_OFFERED`: the memory `about`, then
+    the memories of unsure changes, then memories that share words with the sentence. A memory that
+    `changes` overwrites is left out. The last alternative adds the sentence as a new memory.
     """
     unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
     changed = {one.memory for one in changes if one.overwrites}

@@ -170,7 +170,11 @@ def _moved(vector: Vector, file: str, *, model: str) -> Vector:
 
 @cache
 def _map(file: str) -> tuple[Vector, Vector, Vector]:
-    """Load a map as arrays of shapes (dimensions, rank), (rank, dimensions) and (dimensions,)."""
+    """Load a learned map of vectors: two matrices, whose product is the linear part, and a shift.
+
+    Their shapes are (dimensions, rank), (rank, dimensions) and (dimensions,). The shift is zero if
+    the file contains none.
+    """
     with np.load(_DATA / file) as found:
         into, out = found["into"].astype(np.float32), found["out"].astype(np.float32)
         shift = found["shift"] if "shift" in found else np.zeros(out.shape[1])

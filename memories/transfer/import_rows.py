@@ -110,7 +110,7 @@ class PhraseRows(ChildRows):
     """
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Do nothing."""
+        """Skip all rows, because phrases aren't imported."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class ServiceForm(forms.Form):
 
     @contextmanager
     def refusing(self, *unless: type[ApplicationError]) -> Iterator[None]:
-        """Add an error that a service raises in the `with` block to the form.
+        """Catch an error that a service raises in the `with` block, and add it to the form.
 
         `NotFound` and the errors in `unless` are not caught.
         """

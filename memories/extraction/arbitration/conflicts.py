@@ -193,9 +193,9 @@ def _are_two_days(candidate: Candidate, memory: KnownMemory) -> bool:
 
 
 def _names_matter(text: str) -> bool:
-    """Return whether `telling_words` finds more in a text than numbers and single characters.
+    """Return whether any of the text's `telling_words` has several characters and no digit.
 
-    The unit 岁 ("years old") also counts.
+    岁 and 歲 ("years old") are accepted too, although they are single characters.
     """
     return any(
         not _FIGURE.search(word) and (len(word) > 1 or word in _UNITS)
@@ -251,9 +251,10 @@ def corrected_texts(
 def _finding_of_other_value(
     candidate: Candidate, memory: KnownMemory, reading: PairRelation
 ) -> Finding | None:
-    """Return the finding for a correcting or ending candidate whose old value isn't in the memory.
+    """Return the finding that overrides the reader model's relation, or None to use the relation.
 
-    Return None to use the reader model's relation.
+    Call this function only if the candidate corrects or ends something, the relation is a conflict,
+    and `_has_old_value` is False.
     """
     ends, old = reading.relation is Relation.ENDED, bool(candidate.old_value)
     matter = topic_overlap(memory, candidate)
@@ -394,8 +395,9 @@ def owners(candidate: Candidate, memory: KnownMemory) -> Ownership:
 def _may_conflict(candidate: Candidate, memory: KnownMemory, reading: PairRelation) -> bool:
     """Return False if the reader model finds a conflict, but both statements can hold.
 
-    Both can hold if they have only a person in common and the model isn't sure of the conflict:
-    "Theo's school is St Chads" and "Theo's allergy test was negative".
+    Otherwise return True, even if the model finds no conflict. Both statements can hold if they
+    have only a person in common and the model isn't sure of the conflict, as with "Theo's school is
+    St Chads" and "Theo's allergy test was negative".
     """
     if reading.relation not in CONFLICTS:
         return True

@@ -97,7 +97,11 @@ class ComparedPair:
 
     @property
     def ends(self) -> bool:
-        """Return whether the statement, which was sure, no longer holds according to the part."""
+        """Return whether the part of the message says that the earlier statement no longer holds.
+
+        Return False if the statement was doubtful, if it is at least as probable that the part
+        gives it a new value, or if the part contains secrets or code.
+        """
         share = self.compared.relations["ended"]
         is_sure = self.likelihood >= ENDED and self.known.confidence > DOUBTFUL
         return is_sure and share > self.compared.replaces and self.is_open

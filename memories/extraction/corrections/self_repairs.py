@@ -192,7 +192,11 @@ def _repaired(
 
 
 def _repair_of(before: str, after: str, term: re.Match[str]) -> tuple[Replacement | None, bool]:
-    """Return the repair at the beginning of `after`, if any, and whether it is certain."""
+    """Return how the words at the beginning of `after` replace words in `before`, if they do.
+
+    `before` and `after` are the texts before and after the editing term, such as "no wait". The
+    second result is whether the replacement is certain.
+    """
     found = _of_both(before, after) or value_replacement(before, after)
     if term["weak"] or term["cjk_weak"]:
         found = found or _of_like_word(before.rstrip(PARTICLES), after)
