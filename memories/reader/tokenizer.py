@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import marisa_trie
 import numpy as np
@@ -78,7 +78,7 @@ class Tokenizer:
         scores, places = np.unique(self._scores, return_inverse=True)
         if len(scores) > np.iinfo(np.uint16).max + 1:
             raise OverflowError("The vocabulary has too many different scores.")
-        arrays = (self._ids, places.astype(np.uint16), scores)
+        arrays: tuple[NDArray[Any], ...] = (self._ids, places.astype(np.uint16), scores)
         for name, array in zip(_ARRAYS, arrays, strict=True):
             np.save(folder / name, array)
 
