@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memories.extraction.arbitration import conflicts
 from memories.extraction.arbitration.pairs import LONGEST_MERGE, Thresholds, merge
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.types import Candidate, Decision, KnownMemory, Verdict
@@ -959,3 +960,15 @@ def test_a_plan_that_is_called_off_ends_an_event_but_no_present_fact(
     off = candidate("成都去不成了", kind="task")
     old = known("国庆节去成都看大熊猫", kind=kind, similarity=0.6)
     assert decide(off, old, reads="ended").verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("memory", "said", "is_part"),
+    [
+        ("Zuri is 9 and Theo is 6", "Zuri is 10", True),
+        ("I earn 2,800", "I earn 3,100 now", False),
+        ("rent is 2,800, gas is 90", "rent is 2,900", True),
+    ],
+)
+def test_a_comma_in_a_number_separates_no_items(memory: str, said: str, is_part: bool) -> None:
+    assert conflicts.changes_part(candidate(said), known(memory)) is is_part
