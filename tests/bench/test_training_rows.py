@@ -12,7 +12,7 @@ import pytest
 DATA = Path(__file__).resolve().parents[2] / "training" / "data"
 MESSAGES = sorted((DATA / "messages").glob("*.jsonl"))
 PAIRS = sorted((DATA / "pairs").glob("*.jsonl"))
-LINKS = sorted((DATA / "links").glob("*.jsonl"))
+LINKS = sorted((DATA / "links").rglob("*.jsonl"))
 KEEP = {"yes", "no", "unsure"}
 LIVED = {"asserted", "hedged"}
 RELATIONS = {"same", "newer", "contradicts", "refines", "ended", "unrelated"}
