@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.forget_requests import DATA, Row, read
+from bench.logistic import fit_logistic
 from memories.reader import inputs
 from memories.reader.reading import DATA as READER
 from memories.reader.reading import MEANT_SCORE, Encoder
@@ -47,7 +48,6 @@ Floats = NDArray[np.float64]
 # Prefixes of the files that the encoder wasn't trained on (`training.labels.HELD_OUT`).
 SETS = ("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "eleventh")
 PLAN = Plan(units=32, networks=1, passes=10, batch=64)
-_STEPS = 40  # of Newton's method
 _PENALTY = 1.0  # on the squares of the weights of the standardised signals
 
 
@@ -166,13 +166,7 @@ def fitted(values: Floats, wanted: Floats) -> Sequence[float]:
     rows = (values - mean) / scale
     penalty = np.full(rows.shape[1], _PENALTY)
     penalty[0] = 1e-6
-    weights = np.zeros(rows.shape[1])
-    for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (chance - wanted) + penalty * weights
-        curve = (rows * (chance * (1 - chance))[:, None]).T @ rows + np.diag(penalty)
-        weights -= np.linalg.solve(curve, slope)
-    found = weights / scale
+    found = fit_logistic(rows, wanted, penalty) / scale
     found[0] -= float((found[1:] * mean[1:]).sum())
     return [float(weight) for weight in found]
 

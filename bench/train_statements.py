@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import floor
 from bench.floor import Line
+from bench.logistic import fit_logistic
 from bench.product import print_result
 from foundation.providers.embedders import BundledEmbedder
 from foundation.text import segment
@@ -159,7 +160,10 @@ def _evidence(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> 
                 marks.append(np.stack([case.wanted, _counting(case)]))
                 rare.append(RARE * case.features.rare)
     wanted, counting = np.concatenate(marks, axis=1)
-    weights = _logistic(np.vstack(tables), wanted, counting, given=np.concatenate(rare))
+    rows = np.vstack(tables)
+    penalty = np.ones(rows.shape[1])
+    penalty[0] = 1e-6  # the bias
+    weights = fit_logistic(rows, wanted, penalty, counting=counting, given=np.concatenate(rare))
     return {"rare": RARE, **dict(zip(LEARNED, weights.round(2).tolist(), strict=True))}
 
 
@@ -179,22 +183,6 @@ def _table(case: Case, learned: tuple[Floats, Floats]) -> Floats:
     bias = np.ones(cosine.size)
     signs = (found.matched, found.concept, found.personal, found.beside, found.length)
     return np.stack([bias, relation, *signs], axis=1)
-
-
-def _logistic(table: Floats, wanted: Floats, counting: Floats, *, given: Floats) -> Floats:
-    """Fit by Newton's method with an L2 penalty on all weights but the bias.
-
-    `given` are fixed log-odds that are added to each row.
-    """
-    weights = np.zeros(table.shape[1])
-    penalty = np.ones(weights.size)
-    penalty[0] = 1e-6
-    for _ in range(40):
-        likely = 1 / (1 + np.exp(-np.clip(table @ weights + given, -40, 40)))
-        slope = table.T @ (counting * (likely - wanted)) + penalty * weights
-        bend = (table * (counting * likely * (1 - likely))[:, None]).T @ table + np.diag(penalty)
-        weights -= np.linalg.solve(bend, slope)
-    return weights
 
 
 if __name__ == "__main__":

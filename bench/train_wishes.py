@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import block, train_prompts
 from bench.labelled import share
+from bench.logistic import fit_logistic
 from bench.product import ROOT, print_result
 from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.requests import answer_wishes
@@ -36,7 +37,6 @@ Floats = NDArray[np.float64]
 CONTRASTS = ROOT / "training" / "data" / "wishes" / "contrasts.jsonl"
 PENALTY = 1.0
 VECTOR = 9.0  # how much less a weight of the vector is penalised than one of the reader's features
-STEPS = 15
 BIAS = 0.25  # log-odds from which a text counts as a wish; high, as a wrong wish is in every prompt
 
 
@@ -107,13 +107,7 @@ def _fitted(texts: Texts) -> Floats:
     given = np.hstack([texts.features, np.ones((len(texts.file), 1))])
     penalty = np.full(given.shape[1], PENALTY / VECTOR)
     penalty[:3], penalty[-1] = PENALTY, 1e-6
-    weights = np.zeros(given.shape[1])
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-given @ weights))
-        slope = given.T @ (likely - texts.wish) + penalty * weights
-        curve = (given * (likely * (1 - likely))[:, None]).T @ given + np.diag(penalty)
-        weights -= np.linalg.solve(curve, slope)
-    return weights
+    return fit_logistic(given, texts.wish.astype(float), penalty)
 
 
 def _odds(weights: Floats, texts: Texts) -> Floats:
