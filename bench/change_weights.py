@@ -18,19 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.labelled import prepare_django, print_table, share
+from bench.logistic import fit_logistic
 from bench.product import print_result
+from memories.reader.statements import sigmoid
 from training.labels import conversations, fold
 
 HELD_OUT = 0  # the fold that `training.pair_layers` held out for the shipped layers
 _PARTS = 10  # conversations are split into as many parts
-_STEPS = 30  # of Newton's method
 _PENALTY = 1.0  # on the squares of the weights
-Floats = NDArray[np.float64]
 
 
 def main() -> None:
@@ -42,10 +41,10 @@ def main() -> None:
             changes.append(is_change)
             talks.append(number)
     x, y, part = np.array(inputs), np.array(changes, float), np.array(talks) % _PARTS
-    likelihoods = np.zeros(len(y))
+    likelihoods, penalty = np.zeros(len(y)), np.full(x.shape[1], _PENALTY)
     for held in range(_PARTS):
-        weights = fitted(x[part != held], y[part != held])
-        likelihoods[part == held] = _sigmoid(x[part == held] @ weights)
+        weights = fit_logistic(x[part != held], y[part != held], penalty)
+        likelihoods[part == held] = sigmoid(x[part == held] @ weights)
     table = {
         f"from {least:.2f}": {
             "precision": share(
@@ -56,7 +55,13 @@ def main() -> None:
         for least in np.arange(0.3, 0.85, 0.1)
     }
     print_table(table)
-    print_result({"weights": fitted(x, y).round(3).tolist(), "pairs": len(y), "thresholds": table})
+    print_result(
+        {
+            "weights": fit_logistic(x, y, penalty).round(3).tolist(),
+            "pairs": len(y),
+            "thresholds": table,
+        }
+    )
 
 
 def _pairs(talk: dict[str, Any]) -> Iterator[tuple[tuple[float, ...], bool]]:
@@ -76,30 +81,16 @@ def _pairs(talk: dict[str, Any]) -> Iterator[tuple[tuple[float, ...], bool]]:
         reading = reader().read(said[by], before=said[max(0, by - 3) : by][::-1])
         if not earlier or reading.puts_right < changes.COMPARED:
             continue
-        near = changes.similarities(said[by], [words for _, words in earlier], embedder=embedder)
-        signals = []
+        (near,) = changes.similarities(
+            [said[by]], [words for _, words in earlier], embedder=embedder
+        )
+        told, signals = changes.TextWords.of(said[by]), []
         for (_, words), similarity in zip(earlier, near, strict=True):
-            found = reader().compare(words, said[by])
-            change = found.replaces + found.relations["ended"]
-            shares = changes.shares_word(said[by], words)
+            change = reader().compare(words, said[by]).changes
+            shares = told.overlap(changes.TextWords.of(words))
             signals.append(changes.ChangeSignals(words, change, similarity, shares))
         for (n, _), values in zip(earlier, changes.likelihood_inputs(signals), strict=True):
             yield values, (n, by) in changed
-
-
-def fitted(x: Floats, y: Floats) -> Floats:
-    """Return the weights of a logistic regression of `y` (0 or 1) on the rows of `x`."""
-    weights = np.zeros(x.shape[1])
-    for _ in range(_STEPS):
-        chance = _sigmoid(x @ weights)
-        slope = x.T @ (chance - y) + _PENALTY * weights
-        curve = (x.T * (chance * (1 - chance))) @ x + _PENALTY * np.eye(len(weights))
-        weights -= np.linalg.solve(curve, slope)
-    return weights
-
-
-def _sigmoid(scores: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-scores)))
 
 
 if __name__ == "__main__":

@@ -41,6 +41,11 @@ class PairComparison:
         """Return the probability that the message states a different value."""
         return self.relations["newer"] + self.relations["contradicts"]
 
+    @property
+    def changes(self) -> float:
+        """Return the probability that the message gives a different value or ends the statement."""
+        return self.replaces + self.relations["ended"]
+
 
 class PairLayers:
     """The two layers with their heads. Thread-safe."""

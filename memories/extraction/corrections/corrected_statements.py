@@ -61,33 +61,43 @@ _UNIT = re.compile(
     r"\s?([a-z]{1,20}|[年月日号號歲岁级級斤公克元块塊点點分天周个個口人次里米楼樓层層路期])"
 )
 _END = re.compile(r"[.!?。！？\n]\s*")
-# Returns the similarity of a text to each of the other texts.
-Similarity = Callable[[str, Sequence[str]], Sequence[float]]
+# Returns, for each of the first texts, its similarity to each of the others.
+Similarities = Callable[[Sequence[str], Sequence[str]], list[list[float]]]
 _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|$)")
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedPair:
-    """An earlier statement, `known`, and the part of a message that was compared with it.
+class StatementPair:
+    """An earlier statement, `known`, and a part of a message that may change it.
 
-    `place` is the index of the earlier message, and `start` the position of the part.
+    `place` is the index of the earlier message, and `start` the position of the part. `shares`
+    means that both texts share a word.
     """
 
     similarity: float
+    shares: bool
     place: int
     known: Candidate
     start: int
     part: str
+
+    @property
+    def nearness(self) -> float:
+        return self.similarity + _SHARED * self.shares
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedPair(StatementPair):
+    """A pair that the reader model has compared.
+
+    `likelihood` is that of a change of the statement by the part, among all pairs of the message.
+    """
+
     compared: PairComparison
-    likelihood: float = 0.0  # that the part changes the statement, among all pairs of the message
+    likelihood: float = 0.0
 
     @property
-    def change(self) -> float:
-        """Return the probability that the part corrects or ends the statement."""
-        return self.compared.replaces + self.compared.relations["ended"]
-
-    @property
-    def replaces(self) -> bool:
+    def corrects(self) -> bool:
         """Return whether the part of the message gives the earlier statement a new value.
 
         Return False if it is more probable that the part ends the statement.
@@ -121,7 +131,7 @@ class ComparedPair:
         if self.compared.wrong:
             first, last = self.compared.wrong
             known = f"{known[:first]} {known[last:]}"
-        return shares_word(text, known)
+        return TextWords.of(text).overlap(TextWords.of(known))
 
     def ending(self) -> Candidate:
         """Return a candidate that ends the statement with the words of the part."""
@@ -142,27 +152,39 @@ class EarlierChanges:
     ended: tuple[ComparedPair, ...] = ()
 
 
-def shares_word(text: str, other: str) -> bool:
-    """Return whether two texts share a content word or two Chinese characters in a row."""
-    if not segment.content_terms(text).isdisjoint(segment.content_terms(other)):
-        return True
-    both = ({one[at : at + 2] for at in range(len(one) - 1)} for one in (text, other))
-    return any(map(_HAN_PAIR.fullmatch, set.intersection(*both)))
+@dataclass(frozen=True)
+class TextWords:
+    """The content words of a text, and its pairs of Chinese characters in a row."""
+
+    terms: set[str]
+    han_pairs: set[str]
+
+    @classmethod
+    def of(cls, text: str) -> TextWords:
+        pairs = {text[at : at + 2] for at in range(len(text) - 1)}
+        return cls(segment.content_terms(text), set(filter(_HAN_PAIR.fullmatch, pairs)))
+
+    def overlap(self, other: TextWords) -> bool:
+        """Return whether both texts share a content word or two Chinese characters in a row."""
+        return bool(self.terms & other.terms or self.han_pairs & other.han_pairs)
 
 
 def similarities(
-    text: str, others: Sequence[str], *, embedder: TextEmbedder | None
-) -> Sequence[float]:
-    """Return the cosine similarity of a text to each of the others.
+    texts: Sequence[str], others: Sequence[str], *, embedder: TextEmbedder | None
+) -> list[list[float]]:
+    """Return, for each text, its cosine similarity to each of the others.
 
     Without an embedder, return the share of the content words of both that they have in common.
     """
-    if embedder is None or not others:
-        words = segment.content_terms(text)
+    if embedder is None or not texts or not others:
         terms = [segment.content_terms(other) for other in others]
-        return [len(words & known) / max(len(words | known), 1) for known in terms]
-    vectors = embedder.embed([text, *others])
-    return [float(share) for share in vectors[1:] @ vectors[0]]
+        return [
+            [len(words & known) / max(len(words | known), 1) for known in terms]
+            for words in map(segment.content_terms, texts)
+        ]
+    vectors = embedder.embed([*texts, *others])
+    shares: list[list[float]] = (vectors[: len(texts)] @ vectors[len(texts) :].T).tolist()
+    return shares
 
 
 def find_earlier_changes(
@@ -171,7 +193,7 @@ def find_earlier_changes(
     again: Callable[[int], Sequence[Candidate]],
     compare: Callable[[str, str], PairComparison],
     conflict: Callable[[str, str], float],
-    similarity: Similarity,
+    similarity: Similarities,
 ) -> EarlierChanges:
     """Return the earlier statement that a message most probably corrects, and those that it ends.
 
@@ -183,28 +205,12 @@ def find_earlier_changes(
     other than days, months and numbers is accepted only if the statement conflicts with its
     corrected form.
     """
-    pairs = [
-        ComparedPair(*pair, compare(pair[2].content, pair[4]))
-        for pair in _likeliest_pairs(covered, before, again, similarity)
-    ]
-    signals = [
-        ChangeSignals(
-            pair.known.content,
-            pair.change,
-            pair.similarity,
-            shares_word(pair.part, pair.known.content),
-        )
-        for pair in pairs
-    ]
-    likely = [
-        replace(pair, likelihood=float(sigmoid(np.dot(_WEIGHTS, values))))
-        for pair, values in zip(pairs, likelihood_inputs(signals), strict=True)
-    ]
+    likely = _compared(_nearest_pairs(covered, before, again, similarity), compare)
     corrections = {
         pair: _corrected(pair, before[pair.place], covered, conflict)
         or _with_new_value(pair, before[pair.place])
         for pair in likely
-        if pair.replaces
+        if pair.corrects
     }
     corrected = max(
         corrections,
@@ -222,9 +228,23 @@ def find_earlier_changes(
     )
 
 
+def _compared(
+    pairs: Sequence[StatementPair], compare: Callable[[str, str], PairComparison]
+) -> list[ComparedPair]:
+    compared = [ComparedPair(**vars(p), compared=compare(p.known.content, p.part)) for p in pairs]
+    signals = [
+        ChangeSignals(pair.known.content, pair.compared.changes, pair.similarity, pair.shares)
+        for pair in compared
+    ]
+    return [
+        replace(pair, likelihood=float(sigmoid(np.dot(_WEIGHTS, values))))
+        for pair, values in zip(compared, likelihood_inputs(signals), strict=True)
+    ]
+
+
 @dataclass(frozen=True)
 class ChangeSignals:
-    """What speaks for a change of a statement by a message, taken by itself.
+    """The signals of a change of a statement by a message, without regard to other statements.
 
     `change` is the probability of a change according to the reader model, `similarity` that of both
     texts; `shares` means that they share a word.
@@ -258,37 +278,38 @@ def _log_odds(probability: float, least: float) -> float:
     return log(probability / (1 - probability))
 
 
-def _likeliest_pairs(
+def _nearest_pairs(
     covered: str,
     before: Sequence[str],
     again: Callable[[int], Sequence[Candidate]],
-    similarity: Similarity,
-) -> list[tuple[float, int, Candidate, int, str]]:
-    """Return the pairs to compare: similarity, place, earlier statement, start and text of a part.
+    similarity: Similarities,
+) -> list[StatementPair]:
+    """Return the pairs to compare.
 
     They come from the `_MOST_MESSAGES` earlier messages that are nearest to the message. Of their
     statements, the `_MOST_PAIRS` are taken that are nearest to a part of the message. A text that
     shares a word is nearer by `_SHARED`.
     """
     places = [place for place, _ in correctable_messages(before)]
-    near = similarity(covered, [before[place] for place in places])
+    (near,) = similarity([covered], [before[place] for place in places])
+    words = TextWords.of(covered)
     nearness = {
-        place: share + _SHARED * shares_word(covered, before[place])
+        place: share + _SHARED * words.overlap(TextWords.of(before[place]))
         for share, place in zip(near, places, strict=True)
     }
     order = sorted(places, key=lambda place: (-nearness[place], place))
     known = [(place, one) for place in order[:_MOST_MESSAGES] for one in again(place)]
-    found: list[tuple[float, int, Candidate, int, str]] = []
-    for start, part in islice(_parts(covered), _MOST_PAIRS):
-        near = similarity(part, [one.content for _, one in known])
-        found += [
-            (share, place, one, start, part)
-            for share, (place, one) in zip(near, known, strict=True)
+    words_of_known = [TextWords.of(one.content) for _, one in known]
+    parts = list(islice(_parts(covered), _MOST_PAIRS))
+    near_parts = similarity([part for _, part in parts], [one.content for _, one in known])
+    pairs = []
+    for (start, part), near in zip(parts, near_parts, strict=True):
+        words = TextWords.of(part)
+        pairs += [
+            StatementPair(share, words.overlap(theirs), place, one, start, part)
+            for share, theirs, (place, one) in zip(near, words_of_known, known, strict=True)
         ]
-    found.sort(
-        key=lambda pair: (-pair[0] - _SHARED * shares_word(pair[4], pair[2].content), pair[1])
-    )
-    return found[:_MOST_PAIRS]
+    return sorted(pairs, key=lambda pair: (-pair.nearness, pair.place))[:_MOST_PAIRS]
 
 
 def with_changes(
