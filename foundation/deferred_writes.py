@@ -44,18 +44,21 @@ class DeferredWrites:
         """
         try:
             while self._writes:
-                write = self._writes.pop(0)
-                try:
-                    write()
-                except (DatabaseError, InterfaceError) as error:
-                    logger.warning("A deferred write failed: %s.", type(error).__name__)
-                    # The other writes need a new connection if PostgreSQL has closed this one.
-                    if not connection.in_atomic_block:
-                        connection.close_if_unusable_or_obsolete()
-                finally:
-                    _count_waiting(-1)
+                self._run_next()
         finally:
             self.discard()
+
+    def _run_next(self) -> None:
+        write = self._writes.pop(0)
+        try:
+            write()
+        except (DatabaseError, InterfaceError) as error:
+            logger.warning("A deferred write failed: %s.", type(error).__name__)
+            # The other writes need a new connection if PostgreSQL has closed this one.
+            if not connection.in_atomic_block:
+                connection.close_if_unusable_or_obsolete()
+        finally:
+            _count_waiting(-1)
 
     def discard(self) -> None:
         writes, self._writes = self._writes, []

@@ -128,6 +128,9 @@ class _Loading:
             self._skip(source, source.messages, error)
             self._advance(len(source.messages), is_done=True)
             return
+        self._import_parts(source, conversation)
+
+    def _import_parts(self, source: ImportedConversation, conversation: Conversation) -> None:
         known = conversation.last_number
         before = self.loaded.messages
         left = len(source.messages)

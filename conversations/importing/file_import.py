@@ -153,20 +153,7 @@ def apply(
             known[name].load(loading, rows)
     loading.finish()
     if opened.format != Format.MEMORY_CENTER and own.episodic_enabled:
-        new = Turn.objects.filter(pk__in=loading.added[Turn])
-        without_episode = new.filter(~Exists(Episode.everything.filter(turn=OuterRef("pk"))))
-        Episode.objects.bulk_create(
-            [
-                Episode(
-                    user_id=turn.user_id,
-                    conversation_id=turn.conversation_id,
-                    turn=turn,
-                    created_at=turn.created_at,
-                )
-                for turn in without_episode.iterator()
-            ],
-            batch_size=1_000,
-        )
+        _add_episodes(loading)
     learning = _learn(loading) if own.longterm_enabled and loading.learns else 0
     names = {"conversations": Conversation, "messages": Message, "memories": Memory}
     return {
@@ -178,6 +165,23 @@ def apply(
         "skipped": [{"where": one.where, "why": one.why} for one in loading.left_out[:LISTED]],
         "skipped_count": loading.left_out_count,
     }
+
+
+def _add_episodes(loading: Loading) -> None:
+    new = Turn.objects.filter(pk__in=loading.added[Turn])
+    without_episode = new.filter(~Exists(Episode.everything.filter(turn=OuterRef("pk"))))
+    Episode.objects.bulk_create(
+        [
+            Episode(
+                user_id=turn.user_id,
+                conversation_id=turn.conversation_id,
+                turn=turn,
+                created_at=turn.created_at,
+            )
+            for turn in without_episode.iterator()
+        ],
+        batch_size=1_000,
+    )
 
 
 def check_user_remains(user: User) -> None:
@@ -235,28 +239,32 @@ def run_import(run: Run) -> Mapping[str, Any] | None:
     if row is None:
         return None
     if row.finished_at is None:
-        try:
-            run.step("read")
-            opened = read(row)
-            run.step("apply", done=0, total=opened.total)
-            with _Watch(run, user, total=opened.total) as watch, as_user(user):
-                reference = run.operation.public_id
-                report = apply(
-                    opened, user=user, reference=reference, on_progress=watch.report_progress
-                )
-                finish(row, report=report)
-                check_user_remains(user)
-                if not outbox.has_lease(run.operation):
-                    raise LeaseLost(run.operation.public_id)
-        except ApplicationError:
-            with as_user(user):
-                erase_file(row)
-            raise
+        _import_rows(run, row, user=user)
     with as_user(user):
         erase_file(row)
     indexed = index_missing(run, user=user)
     counts = {name: row.report.get(name, 0) for name in ("conversations", "messages", "memories")}
     return {**counts, "indexed": indexed}
+
+
+def _import_rows(run: Run, row: Import, *, user: User) -> None:
+    try:
+        run.step("read")
+        opened = read(row)
+        run.step("apply", done=0, total=opened.total)
+        with _Watch(run, user, total=opened.total) as watch, as_user(user):
+            reference = run.operation.public_id
+            report = apply(
+                opened, user=user, reference=reference, on_progress=watch.report_progress
+            )
+            finish(row, report=report)
+            check_user_remains(user)
+            if not outbox.has_lease(run.operation):
+                raise LeaseLost(run.operation.public_id)
+    except ApplicationError:
+        with as_user(user):
+            erase_file(row)
+        raise
 
 
 class _Watch:

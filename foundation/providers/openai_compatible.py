@@ -174,24 +174,27 @@ class OpenAICompatibleModel:
         """
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):
             self._breaker.check()
-            tries = 0
-            while True:
-                try:
-                    answer = call()
-                except _Failed as failed:
-                    if failed.unknown and failed.unknown not in self._left_out:
-                        # Call again at once, without the option that the server doesn't support.
-                        self._left_out.add(failed.unknown)
-                        continue
-                    wait = _wait(failed, tries=tries)
-                    if wait is None or tries >= self._endpoint.retries:
-                        self._breaker.note(failed=failed.error.retryable)
-                        raise failed.error from None
-                    tries += 1
-                    self._sleep(wait)
-                else:
-                    self._breaker.note(failed=False)
-                    return answer
+            return self._retried(call)
+
+    def _retried(self, call: Callable[[], _Answer]) -> _Answer:
+        tries = 0
+        while True:
+            try:
+                answer = call()
+            except _Failed as failed:
+                if failed.unknown and failed.unknown not in self._left_out:
+                    # Call again at once, without the option that the server doesn't support.
+                    self._left_out.add(failed.unknown)
+                    continue
+                wait = _wait(failed, tries=tries)
+                if wait is None or tries >= self._endpoint.retries:
+                    self._breaker.note(failed=failed.error.retryable)
+                    raise failed.error from None
+                tries += 1
+                self._sleep(wait)
+            else:
+                self._breaker.note(failed=False)
+                return answer
 
     def _once(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Completion:
         known = {name: value for name, value in options.items() if name not in self._left_out}

@@ -104,16 +104,19 @@ def _image(
 def _link_addresses(state: object) -> None:
     for block in state.tokens:  # type: ignore[attr-defined]
         if block.type == "inline" and "://" in block.content:
-            tokens = block.children or []
-            made: list[Token] = []
-            depth = 0
-            for token in tokens:
-                depth += {"link_open": 1, "link_close": -1}.get(token.type, 0)
-                if token.type == "text" and depth == 0:
-                    made += _split(token)
-                else:
-                    made.append(token)
-            block.children = made
+            block.children = _linked(block.children or [])
+
+
+def _linked(tokens: list[Token]) -> list[Token]:
+    made: list[Token] = []
+    depth = 0
+    for token in tokens:
+        depth += {"link_open": 1, "link_close": -1}.get(token.type, 0)
+        if token.type == "text" and depth == 0:
+            made += _split(token)
+        else:
+            made.append(token)
+    return made
 
 
 def _split(token: Token) -> list[Token]:

@@ -187,14 +187,18 @@ def _detector_forms() -> Iterator[Form]:
             continue
         loaded = importlib.import_module(f"{plugins.__name__}.{module.name}")
         for value in vars(loaded).values():
-            if not isinstance(value, type) or not issubclass(value, RegexBasedDetector):
-                continue
-            for rule in () if value.__module__.endswith(".base") else value().denylist:
-                # Skip the few rules with lookaround, which RE2 doesn't support; our own forms
-                # cover them.
-                if "(?<" not in rule.pattern and "(?!" not in rule.pattern:
-                    flags = "(?i)" if rule.flags & 2 else ""
-                    yield Form("api_key", safe_patterns.compile(flags + rule.pattern))
+            if isinstance(value, type) and issubclass(value, RegexBasedDetector):
+                yield from _forms_of(value)
+
+
+def _forms_of(detector: type[RegexBasedDetector]) -> Iterator[Form]:
+    if detector.__module__.endswith(".base"):
+        return
+    for rule in detector().denylist:
+        # Skip the few rules with lookaround, which RE2 doesn't support; our own forms cover them.
+        if "(?<" not in rule.pattern and "(?!" not in rule.pattern:
+            flags = "(?i)" if rule.flags & 2 else ""
+            yield Form("api_key", safe_patterns.compile(flags + rule.pattern))
 
 
 _MOST_CUTS = 8

@@ -57,21 +57,7 @@ def erase_expired(run: Run) -> dict[str, int]:
     work_in_batches(run, sign_ins, delete_rows)
     work_in_batches(run, Invitation.objects.filter(expires_at__lt=now), delete_rows)
     work_in_batches(run, weekly_mail.unconfirmed_addresses(), delete_rows)
-    # Erase files without a row, each batch in its own transaction. Recent files are kept, since
-    # they may be in use.
-    count = 0
-    for kind in (EXPORTS, IMPORTS, PARTS):
-        for names in _old_files_in(kind, older_than=_STRAY_SECONDS):
-            with run.applying_as_system():
-                gone = set(names)
-                for rows in (Export.objects, Import.objects):
-                    gone.difference_update(
-                        rows.filter(path__in=gone).values_list("path", flat=True)
-                    )
-                for name in gone:
-                    Path(storages[kind].path(name)).unlink(missing_ok=True)
-            count += len(gone)
-    return counts | {"stray_files": count}
+    return counts | {"stray_files": _erase_strays(run)}
 
 
 def erase_abandoned_uploads() -> int:
@@ -116,6 +102,26 @@ def _ended_imports() -> QuerySet[Import]:
 def _erase_imports(rows: QuerySet[Import]) -> None:
     stored_files.delete(IMPORTS, rows.values_list("path", flat=True))
     rows.update(path="")
+
+
+def _erase_strays(run: Run) -> int:
+    """Erase files without a row, each batch in its own transaction; return their number.
+
+    Recent files are kept, since they may be in use.
+    """
+    count = 0
+    for kind in (EXPORTS, IMPORTS, PARTS):
+        for names in _old_files_in(kind, older_than=_STRAY_SECONDS):
+            with run.applying_as_system():
+                gone = set(names)
+                for rows in (Export.objects, Import.objects):
+                    gone.difference_update(
+                        rows.filter(path__in=gone).values_list("path", flat=True)
+                    )
+                for name in gone:
+                    Path(storages[kind].path(name)).unlink(missing_ok=True)
+            count += len(gone)
+    return count
 
 
 def _old_files_in(kind: str, *, older_than: float) -> Iterator[dict[str, float]]:

@@ -319,18 +319,22 @@ def unpack(path: Path, *, into: ByteWriter, limit: int) -> None:
     try:
         with zipfile.ZipFile(path) as packed:
             entries = packed.infolist()
-            if len(entries) > MAX_ENTRIES:
-                raise _refused("it contains too many files")
-            for entry in entries:
-                if entry.flag_bits & _ENCRYPTED:
-                    raise _refused("it’s protected by a password")
-                if _leads_out(entry.filename) or _is_link(entry):
-                    raise _refused("it contains links or names that point outside the zip")
-                if entry.compress_type not in _METHODS:
-                    raise _refused("its compression isn’t supported")
+            _check_entries(entries)
             _copy_entry(packed, _wanted_entry(entries), into=into, limit=limit)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
         raise _refused("it is damaged") from error
+
+
+def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
+    if len(entries) > MAX_ENTRIES:
+        raise _refused("it contains too many files")
+    for entry in entries:
+        if entry.flag_bits & _ENCRYPTED:
+            raise _refused("it’s protected by a password")
+        if _leads_out(entry.filename) or _is_link(entry):
+            raise _refused("it contains links or names that point outside the zip")
+        if entry.compress_type not in _METHODS:
+            raise _refused("its compression isn’t supported")
 
 
 def _leads_out(name: str) -> bool:

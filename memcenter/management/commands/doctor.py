@@ -108,15 +108,22 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
         with plain_errors(f"The data folder {folder.path} can't be used"):
             with tempfile.TemporaryFile(dir=folder.path) as file:
                 file.write(b"memcenter")
-            # Files that we can't read and write were usually created by root.
-            for place in (folder.path, folder.log):
-                for entry in place.iterdir():
-                    # A running instance may have deleted the file in the meantime.
-                    if not os.access(entry, os.R_OK | os.W_OK) and entry.exists():
-                        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(entry))
+            _check_access(folder)
     except EmbeddedError as error:
         return None, Finding("data folder", str(error), _advice_about_folder(path, error))
     return folder, Finding("data folder", f"{folder.path}")
+
+
+def _check_access(folder: DataFolder) -> None:
+    """Raise `PermissionError` if we can't read and write an entry of the data or log folder.
+
+    Such files were usually created by root.
+    """
+    for place in (folder.path, folder.log):
+        for entry in place.iterdir():
+            # A running instance may have deleted the file in the meantime.
+            if not os.access(entry, os.R_OK | os.W_OK) and entry.exists():
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(entry))
 
 
 def _advice_about_folder(path: Path, error: EmbeddedError) -> str:

@@ -119,9 +119,7 @@ def own_words(
         if not asked:
             return OwnWords("")
         added = [(0, f"[{asked[0].strip()}]{gap}")]
-    for dated in dates:
-        if dated.relative and (dated.kind != "since" or dated.first == dated.last):
-            added.append((dated.end, f"{gap}[{_date_text(dated)}]"))
+    added += [(dated.end, f"{gap}[{_date_text(dated)}]") for dated in dates if _is_added(dated)]
     whole = text
     for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
         whole = whole[:at] + words + whole[at:]
@@ -324,6 +322,15 @@ def _in_named_month(dated: DateMention, text: str, said: Sequence[DateMention]) 
 def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
     """Return the dates, amounts, names and family relation in a text, as in `OwnWords.data`."""
     return _data(text, dates_in(text, spoken_at=spoken_at, language=language), language)
+
+
+def _is_added(dated: DateMention) -> bool:
+    """Return whether a date is appended to the text in brackets.
+
+    A date is appended if it is relative ("tomorrow"), unless it is a beginning ("since last week")
+    that is longer than a day.
+    """
+    return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 
 
 def _date_text(dated: DateMention) -> str:
