@@ -79,10 +79,16 @@ def is_fragment(statement: Statement, text: str) -> bool:
 
     Such a statement isn't understandable by itself.
     """
-    words = text[statement.start : statement.end].strip()
-    size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
-    around = text[: statement.start].rstrip(" ")[-1:], text[statement.end :].lstrip(" ")[:1]
-    return size < _FEWEST_CHARACTERS and any(_LETTER.match(sign) for sign in around)
+    words = text[statement.start : statement.end]
+    before, after = text[: statement.start], text[statement.end :]
+    if _HAN_SIGN.search(words):  # in Chinese, spaces separate clauses: 我妈下个月来 她晕车
+        size = len(words.strip(_BREAKS))
+    else:
+        size, before, after = 2 * len(words.split()), before.rstrip(" "), after.lstrip(" ")
+        words = words.strip()
+    pairs = (before[-1:], words[:1]), (words[-1:], after[:1])
+    is_within = any(all(map(_LETTER.match, pair)) for pair in pairs)
+    return size < _FEWEST_CHARACTERS and is_within
 
 
 def _is_question(sentence: str) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
+from memories.extraction.masking import COVER, SECRET
 from memories.extraction.pattern_tables import table
 from memories.extraction.wording.calendar_days import DateMention, month_of, year_days
 from memories.extraction.wording.chinese_subjects import begins_with_noun, is_noun_phrase
@@ -32,6 +33,7 @@ from memories.screening import safe_patterns
 LONGEST = 400  # characters of a memory
 _CLAUSE = 60  # maximum number of characters of a clause that is put before a fragment
 _ENDS_SENTENCE = re.compile(r"[.!?\n]")
+_MATTER = 80  # the same before a statement about "it"
 _NEAR = 12  # a clause ends less than this many characters before its fragment
 _SCRAP = 4  # maximum number of words of a statement that only says something about "it"
 _READ = 2_000  # characters read of a statement, the text before it, and an earlier message
@@ -113,6 +115,7 @@ def own_words(
             _question_topic(text, message[:start], assistant, language)
             or carried
             or _subject(text, message[:start], others, language=language, whose=whose)
+            or _matter(text, message[:start], language)
         )
         added = [(0, lead)] if lead else []
     if _is_fragment(text, dates, lead="".join(words for _, words in added), language=language):
@@ -256,6 +259,23 @@ def _carried_clause(
     return f"[{matter}] " if " " in matter else ""
 
 
+def _matter(text: str, before: str, language: str) -> str:
+    """Return the words before a statement, in brackets, if they say what "it" or "there" means.
+
+    For example, "[what's a good song on sousaphone] i play it in marching band". Return an empty
+    string if the statement says it itself, or if the words hold secrets or code.
+    """
+    if language != "en" or not _P["means_earlier_thing"].match(text) or _is_of_unnamed_thing(text):
+        return ""
+    end = len(before.rstrip(_EDGE))
+    start = max((found.end() for found in _ENDS_SENTENCE.finditer(before, 0, end)), default=0)
+    if end - start > _MATTER:
+        start = before.find(" ", end - _MATTER, end)
+    start, end = _trimmed(before, start, end, language=language)
+    words = before[start:end]
+    return "" if COVER in words or SECRET in words or " " not in words else f"[{words}] "
+
+
 def _is_part(text: str, language: str) -> bool:
     """Return whether a statement only completes the previous statement, like 下午3点 ("3 pm")."""
     form = _P.get(f"fragment_{language}")
@@ -270,12 +290,16 @@ def _is_fragment(text: str, dates: Sequence[DateMention], *, lead: str, language
         return False
     if language == "zh":
         return _P["fragment_zh"].search(text) is not None
-    done = _P["done_with_it"].search(text)
-    if done and len(text.split()) <= _SCRAP:
+    if _is_of_unnamed_thing(text):
         return True
     for dated in reversed(dates):
         text = text[: dated.start] + text[dated.end :]
     return bool(dates) and _P["only_when"].search(text.strip(_EDGE)) is not None
+
+
+def _is_of_unnamed_thing(text: str) -> bool:
+    """Return whether a text only says what was done with "it": "i finally sold it"."""
+    return len(text.split()) <= _SCRAP and _P["done_with_it"].search(text) is not None
 
 
 def _subject(
