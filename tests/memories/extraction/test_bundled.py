@@ -271,13 +271,25 @@ def test_an_order_to_remember_makes_no_role_the_persons(told: FakeReader) -> Non
     assert contents(extract(text, told=told)) == []
 
 
-@pytest.mark.parametrize(("share", "kept"), [(0.78, []), (0.85, ["[我]多说一点"])])
+@pytest.mark.parametrize(
+    ("holds", "share", "confidences"),
+    [
+        ("passing", 0.78, []),
+        ("passing", 0.85, [0.85]),
+        ("lasting", 0.55, []),
+        ("lasting", 0.65, [0.65]),
+    ],
+)
 def test_an_order_that_may_be_for_one_answer_is_no_wish(
-    told: FakeReader, share: float, kept: list[str]
+    told: FakeReader, holds: str, share: float, confidences: list[float]
 ) -> None:
     text = "多说一点"
-    told.hears(text, statement(text, text, share=share, kind="preference", topic="answers"))
-    assert contents(extract(text, told=told)) == kept
+    heard = statement(text, text, share=share, kind="preference", topic="answers", holds=holds)
+    told.hears(text, heard)
+    found = extract(text, told=told).candidates
+    assert [(one.content, one.confidence) for one in found] == [
+        ("[我]多说一点", confidence) for confidence in confidences
+    ]
 
 
 def test_nothing_is_learned_within_a_game_but_where_it_ends(told: FakeReader) -> None:
