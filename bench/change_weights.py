@@ -6,7 +6,7 @@ The pairs are those of `training/data/links`, of the voices that the pair layers
 (`HELD_OUT`): each message that is likely to correct something, with each earlier statement. Prints
 the weights for `memories/extraction/corrections/corrected_statements.py`, and the precision and
 recall of the statements that are chosen as changed, for several thresholds. For these figures, each
-conversation is judged by weights that were fitted to other conversations. Takes five minutes on one
+conversation is judged by weights that were fitted to other conversations. Takes ten minutes on one
 core.
 """
 

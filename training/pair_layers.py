@@ -4,13 +4,13 @@
 
 The encoder of the folder isn't changed. Its states after the ninth layer are computed once for each
 pair. Copies of two of its last layers are trained on these states, with a head for the relation,
-and a head that marks the wrong words of the statement and the right words of the message. Then a
+and a head that marks the wrong words of the statement and the right words of the message. Before, a
 small network is fitted that predicts from a message alone whether it corrects anything.
 
-The rows are the conversations of `data/links` (with three in ten of the unrelated pairs of long
-conversations), the pairs of `data/pairs` about corrections, and every eighth of the other pairs.
-With `--hold-out N`, one voice in five is held out, and figures about these voices are printed.
-Eight epochs take a quarter of an hour on two cores.
+The rows are the conversations of `data/links`, the pairs of `data/pairs` about corrections, and
+every eighth of the other pairs. Of the unrelated pairs of long conversations, a third is used, and
+only those whose message the small network doubts. With `--hold-out N`, one voice in five is held
+out, and figures about these voices are printed. Eight epochs take an hour on two cores.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import copy
 import math
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -49,7 +49,8 @@ CHANGES = ("newer", "contradicts", "ended")  # relations of a message that corre
 CONFLICTS = [PAIRS.index(name) for name in CHANGES]
 _WORD = re.compile(r"[A-Za-zÀ-ÿ']+|\d+|[^\s]")
 _TOKENS = 1500  # per step
-_LONG, _DRAWN = 11, 0.3  # messages of a long conversation; share of its unrelated pairs
+_LONG, _DRAWN = 11, 0.33  # messages of a long conversation; share of its unrelated pairs
+_DOUBTED = 0.4  # minimum probability of a correction by the messages of these pairs
 _UNITS, _GATE_EPOCHS = 32, 4  # of the network that reads a message alone
 
 
@@ -101,7 +102,9 @@ def main() -> None:
     wanted = parser.parse_args()
     torch.manual_seed(1)
     encoder = Encoder(wanted.folder)
-    rows = [row for row in _rows() if is_drawn(row[0] + row[1], wanted.share)]
+    gate, doubted, figures = fit_gate(encoder, wanted.share, held_out=wanted.hold_out)
+    print(figures)
+    rows = [row for row in _rows(doubted) if is_drawn(row[0] + row[1], wanted.share)]
     examples = [_example(encoder, *row) for row in rows]
     held = [one for one in examples if fold(one.group) == wanted.hold_out]
     train = [one for one in examples if fold(one.group) != wanted.hold_out]
@@ -111,8 +114,6 @@ def main() -> None:
     layers = PairLayersModel(reader)
     checkpoint = wanted.folder.with_name("pair_layers.checkpoint")
     fit(layers, train, wanted.epochs, checkpoint=checkpoint)
-    gate, figures = fit_gate(encoder, wanted.share, held_out=wanted.hold_out)
-    print(figures)
     if held:
         print(report(layers, held))
     write(layers, wanted.folder / product.FILE)
@@ -120,15 +121,23 @@ def main() -> None:
     checkpoint.unlink()
 
 
-def _rows() -> Iterator[tuple[str, str, str, str, tuple[tuple[int, int], tuple[int, int]] | None]]:
-    """Yield statement, message, relation, group, and the spans of the wrong and right words."""
+def _rows(
+    doubted: Mapping[str, float],
+) -> Iterator[tuple[str, str, str, str, tuple[tuple[int, int], tuple[int, int]] | None]]:
+    """Yield statement, message, relation, group, and the spans of the wrong and right words.
+
+    `doubted` maps a message to the probability that it corrects something.
+    """
     for talk in conversations():
         links = {(link["statement"], link["by"]): link for link in talk["links"]}
         for number, statement in enumerate(talk["statements"]):
             for by in range(statement["n"] + 1, len(talk["said"])):
                 said, link = talk["said"][by], links.get((number, by))
                 if link is None:
-                    if len(talk["said"]) < _LONG or is_drawn(statement["words"] + said, _DRAWN):
+                    is_doubted = doubted.get(said, 0.0) >= _DOUBTED
+                    if len(talk["said"]) < _LONG or (
+                        is_doubted and is_drawn(statement["words"] + said, _DRAWN)
+                    ):
                         yield statement["words"], said, "unrelated", talk["voice"], None
                     continue
                 for text in (said, link["words"]):
@@ -275,13 +284,15 @@ def report(layers: PairLayersModel, held: list[Example]) -> str:
     )
 
 
-def fit_gate(encoder: Encoder, share: float, *, held_out: int | None) -> tuple[StateHead, str]:
+def fit_gate(
+    encoder: Encoder, share: float, *, held_out: int | None
+) -> tuple[StateHead, dict[str, float], str]:
     """Fit the network that predicts from a message alone whether it corrects anything.
 
-    The inputs are the mean states of the ninth and of the last layer. Return the network, and its
-    figures as text.
+    The inputs are the mean states of the ninth and of the last layer. Return the network, its
+    answer to each message, and its figures as text.
     """
-    features, answers, held = [], [], []
+    texts, features, answers, held = [], [], [], []
     for talk in conversations():
         puts_right = {link["by"] for link in talk["links"] if link["relation"] in CHANGES}
         for number, said in enumerate(talk["said"]):
@@ -289,6 +300,7 @@ def fit_gate(encoder: Encoder, share: float, *, held_out: int | None) -> tuple[S
                 continue
             before = list(reversed(talk["said"][:number]))
             window = next(inputs.windows(encoder.tokenizer, said, before=before))
+            texts.append(said)
             features.append(np.concatenate(encoder.message_states(window)))
             answers.append(float(number in puts_right))
             held.append(fold(talk["voice"]) == held_out)
@@ -320,6 +332,7 @@ def fit_gate(encoder: Encoder, share: float, *, held_out: int | None) -> tuple[S
                 f"messages from {least}: {float((says & is_right).sum() / is_right.sum()):.3f} of "
                 f"those that put right, {float(says.float().mean()):.3f} of all\n"
             )
+        every = torch.sigmoid(network(x)[:, 0]).tolist()
     first, second = network[1], network[4]
     with torch.no_grad():
         head = StateHead(
@@ -328,7 +341,7 @@ def fit_gate(encoder: Encoder, share: float, *, held_out: int | None) -> tuple[S
             second.weight.numpy()[0],
             second.bias.numpy()[0],
         )
-    return head, shown
+    return head, dict(zip(texts, every, strict=True)), shown
 
 
 def write(layers: PairLayersModel, path: Path) -> None:

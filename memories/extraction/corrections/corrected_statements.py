@@ -34,14 +34,14 @@ COMPARED = 0.5  # a message is compared if it is a correction with at least this
 _MOST_MESSAGES = 12  # earlier messages whose statements may change
 _MOST_PAIRS = 16  # each takes about 15 ms
 _SHARED = 0.3  # added to the similarity of texts that share a word
-CHANGED = 0.6  # minimum likelihood at which an earlier statement gets a new value
+CHANGED = 0.55  # minimum likelihood at which an earlier statement gets a new value
 ENDED = 0.5  # the same at which it no longer holds
 ALONE = 0.75  # the same at which the person is asked, if no statement gives the new value
 OF_VALUES = 0.76  # minimum probability of a conflict at which a day, month or number is replaced
 _CLEARER = 0.05  # advantage of a statement if it is clear which of its words change
 _MOST_ENDED = 3  # statements that one message ends
 # Weights of a logistic regression, which `bench/change_weights.py` fits: see `likelihood_inputs`.
-_WEIGHTS = (-1.161, 0.711, 0.534, -0.634, 2.959)
+_WEIGHTS = (-1.304, 0.874, 0.235, -0.552, 4.575)
 _PART = 240  # characters of a message that are compared at once
 _LONGEST_VALUE = 60  # characters that may take the place of the wrong words
 _READ = 0.4  # minimum probability that a statement conflicts with its corrected form
