@@ -6,7 +6,7 @@ and quoted lines are left out. Candidates that only repeat memories from the pro
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -36,6 +36,7 @@ from memories.extraction.corrections.corrected_statements import (
     EarlierChanges,
     find_earlier_changes,
     similarities,
+    starts_of_new_value,
     with_changes,
 )
 from memories.extraction.corrections.new_values import new_amount
@@ -67,7 +68,7 @@ from memories.extraction.message_reading.heard_message import (
     role_play_of,
     spans_outside_real_life,
 )
-from memories.extraction.message_reading.statement_checks import check_statements, is_fragment
+from memories.extraction.message_reading.statement_checks import check_statements, own_statements
 from memories.extraction.requests import answer_wishes
 from memories.extraction.requests.commands import (
     asks_not_to_mention,
@@ -168,8 +169,11 @@ class BundledExtractor:
         off = cancellations(turn.user.text)
         ended = [] if not_to_keep else list(endings(off, turn.user.text, *self._earlier(turn)))
         handled += [(start, end) for start, end, what in off if ended or not what]
-        own = _own_statements(message, handled=handled)
-        found = [] if not_to_keep else [*corrected, *_candidates(message, own)]
+        own = own_statements(message, handled=handled)
+        restating = starts_of_new_value(
+            changes.corrected, message.covered, own, self.conflict, self._reader.compare
+        )
+        found = [] if not_to_keep else [*corrected, *_candidates(message, own, restating)]
         changes = replace(changes, ended=()) if ended else changes
         found = with_changes(found, changes, self.conflict, self._reader.compare)
         if not (not_to_keep or found or ended):
@@ -182,7 +186,7 @@ class BundledExtractor:
             candidates = [one for one in candidates if one.confidence > DOUBTFUL]
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
-            candidates += _candidates(other, _own_statements(other))
+            candidates += _candidates(other, own_statements(other))
         kept = masking.without_repeats(candidates, block=turn.known_block, most=_MOST)
         redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
         if kept:  # "scrap that, we moved to York" may only be a correction, so ask first
@@ -299,7 +303,7 @@ class BundledExtractor:
         said = replace(earlier[place], text=text)
         turn = TurnText(said, Utterance("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
         message = self._heard(said, "user", turn)
-        return list(_candidates(message, _own_statements(message)))
+        return list(_candidates(message, own_statements(message)))
 
     def _earlier(
         self, turn: TurnText, *, far: bool = False
@@ -380,8 +384,13 @@ class BundledExtractor:
         return HeardMessage(said, role, before, answers, reading, spans, covered, self._reader)
 
 
-def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candidate]:
-    """Yield the candidates in a message; `own` is the result of `_own_statements`."""
+def _candidates(
+    message: HeardMessage, own: Sequence[Statement], restating: Collection[int] = ()
+) -> Iterator[Candidate]:
+    """Yield the candidates in a message; `own` is the result of `own_statements`.
+
+    The statements that begin at `restating` give the new value of an earlier one.
+    """
     asked = message.flag("remember")
     if is_in_a_role(message):
         return
@@ -395,6 +404,7 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
             statement,
             asked=asked
             or statement.start in instead
+            or statement.start in restating
             or labels.has_phone(statement, message.covered),
         )
         and not (wish and statement.start < wish[1] and wish[0] < statement.end)
@@ -408,24 +418,12 @@ def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Can
         yield from accepted_claims(message)
     for statement in found:
         if candidate := _candidate(statement, message, explicit=asked):
+            if statement.start in restating and not labels.is_of_unsure_owner(statement):
+                candidate = replace(candidate, confidence=max(candidate.confidence, labels.KEEP))
             if statement.start in perhaps:
                 doubt = min(candidate.confidence, DOUBTFUL)
                 candidate = replace(candidate, confidence=doubt)
             yield candidate
-
-
-def _own_statements(
-    message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
-) -> list[Statement]:
-    """Return the complete statements, except those to be forgotten or overlapping `handled`."""
-    unwanted = [order.start for order in orders_of(message, "forget") if order.what]
-    return [
-        statement
-        for statement in message.reading.statements
-        if not is_fragment(statement, message.said.text)
-        and not any(statement.start <= at < statement.end for at in unwanted)
-        and not any(statement.start < end and start < statement.end for start, end in handled)
-    ]
 
 
 def _endings(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candidate]:

@@ -28,7 +28,7 @@ from memories.extraction.masking import COVER, SECRET
 from memories.extraction.requests.answer_wishes import TextEmbedder
 from memories.extraction.types import DOUBTFUL, Candidate
 from memories.reader.pair_layers import PairComparison
-from memories.reader.statements import sigmoid
+from memories.reader.statements import Statement, sigmoid
 
 COMPARED = 0.5  # a message is compared if it is a correction with at least this probability
 _MOST_MESSAGES = 12  # earlier messages whose statements may change
@@ -45,7 +45,7 @@ _WEIGHTS = (-1.304, 0.874, 0.235, -0.552, 4.575)
 _PART = 240  # characters of a message that are compared at once
 _LONGEST_VALUE = 60  # characters that may take the place of the wrong words
 _READ = 0.4  # minimum probability that a statement conflicts with its corrected form
-_STATED = 0.7  # minimum probability that a statement gives the new value of a corrected one
+_STATED = 0.6  # minimum probability that a statement gives the new value of a corrected one
 _CONFLICT = 0.5  # minimum probability that two statements conflict
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
 _NUMERAL = re.compile(
@@ -310,6 +310,29 @@ def _nearest_pairs(
             for share, theirs, (place, one) in zip(near, words_of_known, known, strict=True)
         ]
     return sorted(pairs, key=lambda pair: (-pair.nearness, pair.place))[:_MOST_PAIRS]
+
+
+def starts_of_new_value(
+    pair: ComparedPair | None,
+    covered: str,
+    statements: Sequence[Statement],
+    conflict: Callable[[str, str], float],
+    compare: Callable[[str, str], PairComparison],
+) -> set[int]:
+    """Return where the statements of a message begin that give the new value of a corrected one.
+
+    They are worth keeping even if the reader model doubts it: "Gosia is in Gdynia" after "my sister
+    Gosia lives in Gdańsk".
+    """
+    if not pair:
+        return set()
+    parts = [one for one in statements if pair.start <= one.start < pair.start + len(pair.part)]
+    known, words = pair.known.content, {one.start: covered[one.start : one.end] for one in parts}
+    return {
+        start
+        for start, said in words.items()
+        if max(compare(known, said.strip()).replaces, conflict(known, said.strip())) >= _CONFLICT
+    }
 
 
 def with_changes(

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import rjieba
 
+from memories.extraction.message_reading.heard_message import HeardMessage, orders_of
 from memories.extraction.pattern_tables import compiled
 from memories.extraction.wording.chinese_subjects import is_noun_phrase
 from memories.reader import Statement
@@ -26,7 +27,8 @@ _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _REACTION = re.compile(r"(?:只要)?一?[吃喝碰闻沾摸吸](?:到|了|上|着|一口|一下|一点|点儿?){0,2}就")
 _ONLY_NOT = re.compile(r"(?:不是|not )[^\s,，。.!！?？]{1,12}")
-_FEWEST_CHARACTERS = 4  # minimum size of a statement: characters, or twice the number of words
+_PRONOUN = re.compile("[我俺咱他她它牠佢]")
+_FEWEST_CHARACTERS, _FEWEST_WORDS = 4, 2  # of a Chinese statement, and of another one
 _MOST_AROUND = 3  # maximum number of further characters in a sentence that is one statement
 _CLAUSE_AROUND = 200  # characters before and after a statement that may belong to its clause
 _ENDS = ("", "。", "!", "！", "?", "？", "\n")  # characters before and after a sentence
@@ -74,21 +76,36 @@ def is_only_question(text: str) -> bool:
     return bool(sentences) and all(map(_is_question, sentences))
 
 
-def is_fragment(statement: Statement, text: str) -> bool:
+def _is_fragment(statement: Statement, text: str) -> bool:
     """Return whether a statement is only one or two words out of a longer phrase.
 
     Such a statement isn't understandable by itself.
     """
-    words = text[statement.start : statement.end]
+    words = text[statement.start : statement.end].strip()
     before, after = text[: statement.start], text[statement.end :]
-    if _HAN_SIGN.search(words):  # in Chinese, spaces separate clauses: 我妈下个月来 她晕车
-        size = len(words.strip(_BREAKS))
-    else:
-        size, before, after = 2 * len(words.split()), before.rstrip(" "), after.lstrip(" ")
-        words = words.strip()
+    if not _HAN_SIGN.search(words):
+        around = before.rstrip(" ")[-1:], after.lstrip(" ")[:1]
+        return len(words.split()) < _FEWEST_WORDS and any(map(_LETTER.match, around))
+    # In Chinese, spaces separate clauses: 我妈下个月来 她晕车. An event needs a subject: 走了.
+    words = text[statement.start : statement.end]
     pairs = (before[-1:], words[:1]), (words[-1:], after[:1])
     is_within = any(all(map(_LETTER.match, pair)) for pair in pairs)
-    return size < _FEWEST_CHARACTERS and is_within
+    is_within |= statement.best("kind") == "event" and not _PRONOUN.match(words.strip())
+    return len(words.strip(_BREAKS)) < _FEWEST_CHARACTERS and is_within
+
+
+def own_statements(
+    message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
+) -> list[Statement]:
+    """Return the complete statements, except those to be forgotten or overlapping `handled`."""
+    unwanted = [order.start for order in orders_of(message, "forget") if order.what]
+    return [
+        statement
+        for statement in message.reading.statements
+        if not _is_fragment(statement, message.said.text)
+        and not any(statement.start <= at < statement.end for at in unwanted)
+        and not any(statement.start < end and start < statement.end for start, end in handled)
+    ]
 
 
 def _is_question(sentence: str) -> bool:

@@ -156,6 +156,20 @@ def test_what_is_true_of_a_relative_overrules_nothing_about_the_person() -> None
     assert (one.content, one.corrects, one.overrules) == ("my sister is in tucson", False, "")
 
 
+@pytest.mark.parametrize(("share", "conflict", "found"), [(0.97, 0.9, 1), (0.97, 0.1, 0)])
+def test_a_doubtful_statement_of_the_new_value_is_kept(
+    share: float, conflict: float, found: int
+) -> None:
+    known, said = "My sister Gosia lives in Gdansk", "I have to say: Gosia is in Gdynia"
+    reader = told(said, known, compared(known, said, share=share))
+    doubted = statement(said, "Gosia is in Gdynia", share=0.5)
+    reader.hears(said, doubted, puts_right=0.9)
+    reader.conflict = conflict
+    heard = extract(said, before=(known,), told=reader).candidates
+    kept = [one for one in heard if one.content == "Gosia is in Gdynia"]
+    assert [(one.confidence, one.overrules) for one in kept] == [(0.8, known)] * found
+
+
 def test_long_messages_are_compared_in_parts_and_not_without_end() -> None:
     said = "Nothing of note happened here today at all. " * 200
     asked: list[str] = []
