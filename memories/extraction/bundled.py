@@ -274,11 +274,10 @@ class BundledExtractor:
         Such a statement is worth keeping, conflicts with the earlier statement and shares a word
         with it other than the wrong ones, so no further correction is needed.
         """
-        end = pair.start + len(pair.part)
         said = (
             message.covered[statement.start : statement.end]
             for statement in message.reading.statements
-            if pair.start <= statement.start < end and statement.share("keep", "yes") >= labels.KEEP
+            if pair.includes(statement.start) and statement.share("keep", "yes") >= labels.KEEP
         )
         conflicts = (self.conflict(pair.known.content, one) for one in said if pair.keeps_word(one))
         return any(share >= Thresholds.newer for share in conflicts)

@@ -121,9 +121,9 @@ class ComparedPair(StatementPair):
         """Return whether the part contains neither secrets nor code."""
         return COVER not in self.part and SECRET not in self.part
 
-    def includes(self, candidate: Candidate) -> bool:
-        """Return whether a candidate of the message is quoted from the part."""
-        return self.start <= candidate.quote_start < self.start + len(self.part)
+    def includes(self, at: int) -> bool:
+        """Return whether a position in the message lies in the part."""
+        return self.start <= at < self.start + len(self.part)
 
     def keeps_word(self, text: str) -> bool:
         """Return whether a text and the statement share a word that isn't corrected."""
@@ -326,13 +326,14 @@ def starts_of_new_value(
     """
     if not pair:
         return set()
-    parts = [one for one in statements if pair.start <= one.start < pair.start + len(pair.part)]
-    known, words = pair.known.content, {one.start: covered[one.start : one.end] for one in parts}
-    return {
-        start
-        for start, said in words.items()
-        if max(compare(known, said.strip()).replaces, conflict(known, said.strip())) >= _CONFLICT
-    }
+    known, starts = pair.known.content, set()
+    for statement in statements:
+        said = covered[statement.start : statement.end].strip()
+        if pair.includes(statement.start) and (
+            compare(known, said).replaces >= _CONFLICT or conflict(known, said) >= _CONFLICT
+        ):
+            starts.add(statement.start)
+    return starts
 
 
 def with_changes(
@@ -383,7 +384,7 @@ def _with_corrected(
         overruling = [place for share, place in sorted(shares)[-1:] if share >= _STATED]
     for place in overruling:
         found[place] = replace(found[place], corrects=True, overrules=known)
-    is_of_others = not able and any(map(pair.includes, found))
+    is_of_others = not able and any(pair.includes(one.quote_start) for one in found)
     if overruling or is_of_others or pair.likelihood < ALONE or not pair.is_open:
         return found
     asked = replace(pair.ending(), confidence=DOUBTFUL, reasons=pair.known.reasons)
@@ -403,7 +404,7 @@ def _new_value(
 
 def _may_overrule(candidate: Candidate, pair: ComparedPair) -> bool:
     """Return whether a candidate is quoted from the part, with the owner of the statement."""
-    is_quoted = pair.includes(candidate) and not candidate.overrules
+    is_quoted = pair.includes(candidate.quote_start) and not candidate.overrules
     return is_quoted and candidate.owner == pair.known.owner
 
 

@@ -77,17 +77,16 @@ def is_only_question(text: str) -> bool:
 
 
 def _is_fragment(statement: Statement, text: str) -> bool:
-    """Return whether a statement is only one or two words out of a longer phrase.
+    """Return whether a statement is only a word or a few characters out of a longer phrase.
 
     Such a statement isn't understandable by itself.
     """
-    words = text[statement.start : statement.end].strip()
+    words = text[statement.start : statement.end]
     before, after = text[: statement.start], text[statement.end :]
     if not _HAN_SIGN.search(words):
         around = before.rstrip(" ")[-1:], after.lstrip(" ")[:1]
         return len(words.split()) < _FEWEST_WORDS and any(map(_LETTER.match, around))
     # In Chinese, spaces separate clauses: 我妈下个月来 她晕车. An event needs a subject: 走了.
-    words = text[statement.start : statement.end]
     pairs = (before[-1:], words[:1]), (words[-1:], after[:1])
     is_within = any(all(map(_LETTER.match, pair)) for pair in pairs)
     is_within |= statement.best("kind") == "event" and not _PRONOUN.match(words.strip())

@@ -8,8 +8,6 @@ from memories.extraction.types import DOUBTFUL, OWNER_UNSURE
 from memories.reader import Statement
 
 KEEP = 0.8  # minimum probability of "worth keeping" to keep a statement without a review
-# A lasting wish on how to answer is kept from LIKELY on; others mostly concern only one answer.
-_LASTING = ("lasting", "habit")
 TASK = 0.5  # the minimum for reviewing constraints and the person's own plans
 DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" for a review
 ASKED_TO_KEEP = 0.15  # replaces these minimums if the person asked to remember the statement
@@ -68,7 +66,7 @@ def may_be_kept(statement: Statement, *, asked: bool) -> bool:
     if statement.best("whose") not in _OWN_LIFE or statement.best("said") not in LIVED:
         return asked and statement.share("keep", "yes") >= LIKELY
     keep, perhaps = statement.share("keep", "yes"), statement.share("keep", "unsure")
-    least = LIKELY if statement.best("topic") != "answers" else _minimum(statement)
+    least = _kept_from(statement) if statement.best("topic") == "answers" else LIKELY
     kind = statement.best("kind")
     if kind == "constraint" or (kind == "task" and statement.best("whose") == "self"):
         least = TASK
@@ -76,10 +74,13 @@ def may_be_kept(statement: Statement, *, asked: bool) -> bool:
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
-def _minimum(statement: Statement) -> float:
-    """Return the minimum probability of "worth keeping" to keep a statement without a review."""
-    is_wish = statement.best("topic") == "answers" and statement.best("holds") in _LASTING
-    return LIKELY if is_wish else KEEP
+def _kept_from(statement: Statement) -> float:
+    """Return the minimum probability of "worth keeping" to keep a statement without a review.
+
+    It is lower for lasting wishes on how to answer. Most other wishes concern only one answer.
+    """
+    is_lasting = statement.best("holds") in ("lasting", "habit")
+    return LIKELY if is_lasting and statement.best("topic") == "answers" else KEEP
 
 
 def may_end(statement: Statement, words: str) -> bool:
@@ -117,7 +118,7 @@ def has_phone(statement: Statement, text: str) -> bool:
 
 def confidence(statement: Statement, *, unsure: bool) -> float:
     keep = statement.share("keep", "yes")
-    if keep < _minimum(statement) or unsure:
+    if keep < _kept_from(statement) or unsure:
         return DOUBTFUL
     hedged = _HEDGED if statement.best("said") == "hedged" else 0.0
     return round(min(0.95, keep) - hedged, 2)

@@ -268,9 +268,13 @@ def _matter(text: str, before: str, language: str) -> str:
     if language != "en" or not _P["means_earlier_thing"].match(text) or _is_of_unnamed_thing(text):
         return ""
     end = len(before.rstrip(_EDGE))
-    start = max((found.end() for found in _ENDS_SENTENCE.finditer(before, 0, end)), default=0)
-    if end - start > _MATTER:
-        start = before.find(" ", end - _MATTER, end)
+    floor = max(0, end - _MATTER)
+    stops = [found.end() for found in _ENDS_SENTENCE.finditer(before, max(0, floor - 1), end)]
+    if floor and not stops:
+        stops = [before.find(" ", floor, end)]
+    start = stops[-1] if stops else 0
+    if start < 0:  # a single long word
+        return ""
     start, end = _trimmed(before, start, end, language=language)
     words = before[start:end]
     return "" if COVER in words or SECRET in words or " " not in words else f"[{words}] "
