@@ -13,6 +13,11 @@ relation is the labelled one. `--classes` prints other tables instead. Those of 
 for each label of each head, the share of the found statements with this label to which the head
 gives it. The last table has, for each language and range of confidence, the share of the candidates
 that overlap a wanted or unsure statement.
+
+Rows may have a field `second` with the statements that a second person would keep, who didn't see
+the labels. Then there are two more tables. "second person" measures that person in the same way as
+the reader. "agreed" measures the reader by what both agree on: statements that only one of them
+would keep count as unsure.
 """
 
 from __future__ import annotations
@@ -37,6 +42,7 @@ _SPOKEN_AT = datetime(2026, 11, 21, 10, tzinfo=timezone(timedelta(hours=8)))
 BLIND = Path(__file__).parent / "data" / "reader"
 _KEPT_FROM = 0.5  # MEMCENTER_CONFIDENCE_FLOOR: below it a memory waits for review
 _SURE = (0.85, 0.6, 0.5)  # from which pages say "sure" and "fairly sure", and what is kept
+_BY_ONE = "by one of two"  # the label of a statement that only one of two persons would keep
 _HARMFUL = {"joked", "quoted", "role", "transform", "supposed", "asked"}
 
 
@@ -106,7 +112,7 @@ def judge(row: dict[str, Any], found: Sequence[Candidate], tally: Tally, *, show
     kept = [memory for memory in found if memory.confidence >= _KEPT_FROM]
     tally.kept += len(kept)
     tally.doubted += len(found) - len(kept)
-    tolerated = [*wanted, *(span for span in spans if span[2]["keep"] == "unsure")]
+    tolerated = [span for span in spans if span[2]["keep"] != "no"]
     tally.on_matter += sum(any(_is_on(memory, span) for span in tolerated) for memory in kept)
     tally.found += sum(any(_is_on(memory, span) for memory in kept) for span in wanted)
     wrong = []
@@ -119,8 +125,9 @@ def judge(row: dict[str, Any], found: Sequence[Candidate], tally: Tally, *, show
         wrong.append(memory)
         overlapped = [span for span in spans if _meets(memory, span)]
         tally.harmful += any(_does_harm(span[2]) for span in overlapped)
-    tally.silent += not wanted
-    tally.noisy += not wanted and bool(kept)
+    has_nothing = not any(span[2]["keep"] in ("yes", _BY_ONE) for span in spans)
+    tally.silent += has_nothing
+    tally.noisy += has_nothing and bool(kept)
     text = "\n".join(memory.content for memory in found)
     tally.secrets += len(row["secrets"])
     tally.leaked += sum(secret in text for secret in row["secrets"])
@@ -145,17 +152,17 @@ def _only_ends(memory: Candidate) -> bool:
 
 
 def _is_on(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
-    shared = _shared(memory, span)
-    return shared > 0 and (shared * 2 >= len(memory.quote) or shared * 2 >= span[1] - span[0])
+    return _is_near(_quoted(memory), span[:2])
+
+
+def _is_near(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether two spans share at least half the length of either."""
+    shared = _common(one, other)
+    return shared > 0 and shared * 2 >= min(one[1] - one[0], other[1] - other[0])
 
 
 def _meets(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
     return _overlap(_quoted(memory), span[:2])
-
-
-def _shared(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> int:
-    """Return the number of characters shared by a memory's quotation and a statement."""
-    return _common(_quoted(memory), span[:2])
 
 
 def _quoted(memory: Candidate) -> tuple[int, int]:
@@ -173,6 +180,50 @@ def _common(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 def _does_harm(span: dict[str, Any]) -> bool:
     return span["keep"] == "no" and (span["said"] in _HARMFUL or span["whose"] == "others")
+
+
+def _second(row: dict[str, Any]) -> list[tuple[int, int]]:
+    """Return the spans of the statements that a second person would keep."""
+    starts = [(row["text"].index(quote), quote) for quote in row["second"]]
+    return [(start, start + len(quote)) for start, quote in starts]
+
+
+def agreed(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row in which a statement is wanted if two persons would keep it.
+
+    What only one would keep counts as unsure, and its message as one with something to keep.
+    """
+    others, spans = _second(row), []
+    for start, end, span in _placed(row):
+        also = any(_is_near(other, (start, end)) for other in others)
+        keep = span["keep"]
+        if also != (keep == "yes"):
+            keep = _BY_ONE
+        spans.append((start, span | {"keep": keep}))
+    for start, end in others:
+        if all(_common((start, end), place[:2]) <= 0 for place in _placed(row)):
+            spans.append((start, {"keep": _BY_ONE, "quote": row["text"][start:end]}))
+    spans.sort(key=lambda one: one[0])
+    return row | {"spans": [span for _, span in spans]}
+
+
+def second_person(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the figures of the second person, measured like those of the reader, by language."""
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    for row in rows:
+        kept = [
+            Candidate(
+                kind="fact",
+                content=row["text"][start:end],
+                importance=0.5,
+                confidence=1.0,
+                quote=row["text"][start:end],
+                quote_start=start,
+            )
+            for start, end in _second(row)
+        ]
+        judge(row, kept, tallies[row["lang"]], show=False)
+    return {language: tally.row() for language, tally in sorted(tallies.items())}
 
 
 def read_rows(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -284,12 +335,22 @@ def main(arguments: Sequence[str]) -> None:
         print_result({"classes": by_class, "sureness": sure})
         return
     kept = messages(said, extractor, show=options.show, by=by)
+    twice = [row for row in said if "second" in row]
+    by_second = second_person(twice)
+    on_agreed = messages([agreed(row) for row in twice], extractor, show=False, by=by)
     judged = pairs(compared, show=options.show)
     if kept:
         print_table(kept)
+    if twice:
+        print("second person")
+        print_table(by_second)
+        print("agreed")
+        print_table(on_agreed)
     if judged:
         print_table(judged)
-    print_result({"messages": kept, "pairs": judged})
+    print_result(
+        {"messages": kept, "second person": by_second, "agreed": on_agreed, "pairs": judged}
+    )
 
 
 if __name__ == "__main__":

@@ -103,9 +103,14 @@ def steps(folder: Path, scale: Scale, share: float) -> list[Step]:
             command, inputs = (*command, "--from-shipped", _FROM_SHIPPED), [*inputs, *shipped]
         found.append(Step(name, command, inputs, [folder / name]))
     parts = [part if part.startswith("shipped") else f"{folder}/{part}" for part in scale.mean]
-    command = (OWN, "-m", "training.export", reader, *parts)
+    mean = folder / "mean"
+    exported = [mean / file.name for file in encoder]
+    command = (OWN, "-m", "training.export", mean, *parts)
     students = [folder / name for name, _ in scale.students]
-    found.append(Step("export", command, [*students, *shipped], encoder))
+    found.append(Step("export", command, [*students, *shipped], exported))
+    command = (OWN, "-m", "training.upper_layers", reader, "--source", mean, *drawn)
+    inputs = [*exported, DATA / "links", *rows]
+    found.append(Step("upper_layers", command, inputs, encoder))
     return found + heads(reader, encoder, max(share, 0.02))  # a head needs some rows of each kind
 
 

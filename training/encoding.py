@@ -27,7 +27,7 @@ def encode_row(tokenizer: Tokenizer, row: Row) -> Example:
     own = tokenizer.tokens(row.text)
     one = inputs.build_message_input(tokenizer, own, before=row.before, assistant=row.assistant)
     example, tokens = Example(one), one.tokens
-    spans = [(_range(tokens, s.start, s.end), s.heads) for s in row.spans]
+    spans = [(token_range(tokens, s.start, s.end), s.heads) for s in row.spans]
     for found, heads in spans:
         if found:
             answers = {h: SPAN_HEADS[h].index(heads[h]) for h in heads}
@@ -42,7 +42,7 @@ def encode_row(tokenizer: Tokenizer, row: Row) -> Example:
     if row.screened:
         example.secret = [0 if t else -100 for t in tokens]
         for start, end in row.secrets:
-            if found := _range(tokens, start, end):
+            if found := token_range(tokens, start, end):
                 example.secret[found[0] : found[1]] = [1] * (found[1] - found[0])
     return example
 
@@ -56,6 +56,7 @@ def encode_pair(tokenizer: Tokenizer, pair: Pair) -> Example:
     )
 
 
-def _range(tokens: list[Token | None], start: int, end: int) -> tuple[int, int] | None:
+def token_range(tokens: list[Token | None], start: int, end: int) -> tuple[int, int] | None:
+    """Return the range of the tokens that share characters with a span of the text, or None."""
     touched = [i for i, t in enumerate(tokens) if t and t.end > start and t.start < end]
     return (touched[0], touched[-1] + 1) if touched else None

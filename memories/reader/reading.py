@@ -82,6 +82,18 @@ class Encoder:
         second = np.asarray(window.segments, bool)
         return texts, np.concatenate([states[~second].mean(0), states[second].mean(0)]), mean
 
+    def outputs(self, window: Input) -> tuple[Scores, Scores, Scores, Scores]:
+        """Return everything that the encoder computes.
+
+        This is the states of the tokens after the ninth layer, (length, HIDDEN), the scores of the
+        tokens, (length, TOKEN_OUTPUTS), the scores of the text, (TEXT_OUTPUTS,), and the mean state
+        of the last layer, (HIDDEN,).
+        """
+        states, tokens, texts, mean = self._run(
+            window, ["states", "token_scores", "text_scores", "vector"]
+        )
+        return states, tokens, texts, mean
+
     def states(self, window: Input) -> tuple[Scores, Scores]:
         """Return the two inputs of the secret head.
 
@@ -134,9 +146,7 @@ class Model(Encoder):
         They are logits, with the shapes (length, TOKEN_OUTPUTS), (TEXT_OUTPUTS,) and (1,). The last
         one scores whether the message corrects or updates something that was said before.
         """
-        tokens, texts, states, mean = self._run(
-            window, ["token_scores", "text_scores", "states", "vector"]
-        )
+        states, tokens, texts, mean = self.outputs(window)
         tokens[:, SECRET] = self._secret_head.scores(states, mean)
         own = _mean_of_message(states, window)[None]
         return tokens, texts, self._message_head.scores(own, mean)

@@ -7,7 +7,7 @@ from memories.extraction.message_reading.heard_message import LIKELY, LIVED
 from memories.extraction.types import DOUBTFUL, OWNER_UNSURE
 from memories.reader import Statement
 
-KEEP = 0.8  # minimum probability of "worth keeping" to keep a statement without a review
+KEEP = 0.75  # minimum probability of "worth keeping" to keep a statement without a review
 TASK = 0.5  # the minimum for reviewing constraints and the person's own plans
 DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" for a review
 ASKED_TO_KEEP = 0.15  # replaces these minimums if the person asked to remember the statement
