@@ -70,7 +70,7 @@ _SHARES = {
     "secret": (0.12, 0.6),
     "pair": (0.25, 0.5),
 }
-_NEW = ("_m15", "_messages10", "_messages11")
+_NEW = ("_m15", "_vows", "_messages10", "_messages11")
 _Bounds = tuple[int, int, dict[str, int]]
 
 

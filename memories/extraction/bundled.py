@@ -51,7 +51,7 @@ from memories.extraction.message_reading.explicit_candidates import (
     ordered_candidates,
     with_speaker,
 )
-from memories.extraction.message_reading.foreign_texts import without_foreign_text
+from memories.extraction.message_reading.foreign_texts import alone_if_foreign, without_foreign_text
 from memories.extraction.message_reading.heard_message import (
     FLAG,
     NOT_OWN,
@@ -367,6 +367,8 @@ class BundledExtractor:
         read = partial(self._reader.read, before=before, assistant=answers)
         opened = without_openers(said.text)
         reading = read(opened)
+        if role == "user" and (before or answers):
+            reading = alone_if_foreign(reading, opened, self._reader.read)
         reading = replace(reading, statements=check_statements(reading.statements, opened))
         asked = [name for name in _ORDERS if reading.flags[name] >= FLAG]
         if asked and (before or answers):

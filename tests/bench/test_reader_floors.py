@@ -20,7 +20,7 @@ RETIRED = [
 ]
 UNSEEN = sorted(
     [
-        *bench.BLIND.glob("??_messages1[023].jsonl"),
+        *bench.BLIND.glob("??_messages1[2-5].jsonl"),
         *(bench.BLIND / f"{language}_messages{n}.jsonl" for language in _OTHERS for n in (7, 8)),
         *bench.BLIND.glob("??_pairs1[01].jsonl"),
         *bench.BLIND.glob("??_pairs1.jsonl"),

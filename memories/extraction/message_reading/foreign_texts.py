@@ -23,6 +23,8 @@ from memories.reader.statements import Statement
 
 _END, _END_HAN = 250, 90  # characters that are read of each end; Chinese needs fewer
 _FOREIGN = ("pasted", "transform")
+_NOT_REAL_LIFE = (*_FOREIGN, "role_begins")
+_MAYBE = 0.15  # minimum probability of such a flag for a message to be read alone as well
 _FEWEST_WORDS = 3  # minimum number of words of a request without a question mark or colon
 _LIKELY = 0.2  # minimum probability of either flag, chosen on bench/data/long_messages
 _PARAGRAPHS = re.compile(r"\n\s*")
@@ -31,6 +33,21 @@ _OPENS = re.compile(r"[:：]\s*|(?=[\"“「])")
 _BEGINS = re.compile(r"[.!?。！？:：\n]$")  # the end of the text before a sentence
 _COVERED = re.compile(rf"{masking.COVER}+")
 _P = compiled("foreign_texts")
+
+
+def alone_if_foreign(reading: Reading, text: str, read: Callable[[str], Reading]) -> Reading:
+    """Return the reading of the message alone if it shows a foreign text or the start of a role.
+
+    Among long earlier messages, the reader model is less sure of these. `reading` is the result
+    with context, and `read` returns the result for a text without context.
+    """
+    if all(reading.flags[name] < _MAYBE for name in _NOT_REAL_LIFE):
+        return reading
+    alone = read(text)
+    if all(alone.flags[name] < FLAG for name in _NOT_REAL_LIFE):
+        return reading
+    surer = {name: max(reading.flags[name], alone.flags[name]) for name in _NOT_REAL_LIFE}
+    return replace(reading, statements=alone.statements, flags={**reading.flags, **surer})
 
 
 def without_foreign_text(reading: Reading, text: str, read: Callable[[str], Reading]) -> Reading:
