@@ -40,12 +40,12 @@ FLOORS = {
 # have 74 to 97 wanted statements each, so one is a point, and the kernels for 4-bit weights round
 # differently on other processors: French once had .88 on one and .85 on another.
 UNSEEN_FLOORS = {
-    "en": (0.855, 0.755, 11, 16),
-    "zh": (0.885, 0.78, 9, 17),
-    "es": (0.87, 0.75, 3, 6),
-    "de": (0.845, 0.73, 3, 7),
-    "fr": (0.815, 0.7, 7, 8),
-    "ja": (0.79, 0.75, 5, 5),
+    "en": (0.81, 0.765, 17, 33),
+    "zh": (0.855, 0.775, 12, 30),
+    "es": (0.885, 0.765, 3, 7),
+    "de": (0.875, 0.755, 3, 9),
+    "fr": (0.79, 0.725, 8, 10),
+    "ja": (0.82, 0.785, 5, 6),
 }
 MOST_ENDING = 2  # candidates that only end an earlier statement
 RELATIONS = {"en": 0.98, "zh": 0.98}
