@@ -12,6 +12,7 @@ import pytest
 DATA = Path(__file__).resolve().parents[2] / "training" / "data"
 MESSAGES = sorted((DATA / "messages").glob("*.jsonl"))
 PAIRS = sorted((DATA / "pairs").glob("*.jsonl"))
+SLIPS = sorted((DATA / "slips").glob("*.jsonl"))
 LINKS = sorted((DATA / "links").rglob("*.jsonl"))
 KEEP = {"yes", "no", "unsure"}
 LIVED = {"asserted", "hedged"}
@@ -92,3 +93,11 @@ def test_messages_begin_in_many_ways() -> None:
         for row in rows(path)
     )
     assert max(first.values()) <= 0.03 * first.total()
+
+
+@pytest.mark.parametrize("path", SLIPS, ids=lambda path: path.stem)
+def test_what_was_meant_comes_from_what_was_said_by_leaving_out(path: Path) -> None:
+    for row in rows(path):
+        rest = iter(row["said"])
+        assert all(sign in rest for sign in row["meant"]), row["said"]
+        assert (row["said"] == row["meant"]) is (row["kind"] == "none"), row["said"]
