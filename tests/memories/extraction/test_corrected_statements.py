@@ -10,6 +10,7 @@ from memories.extraction.corrections import corrected_statements
 from memories.extraction.corrections.corrected_statements import EarlierChanges
 from memories.extraction.corrections.values import with_new_value
 from memories.extraction.masking import COVER, SECRET
+from memories.extraction.message_reading.statement_labels import KEEP
 from memories.extraction.types import CORRECTABLE, Candidate, TurnText
 from memories.reader.pair_layers import PairComparison
 from memories.reader.statements import PAIRS
@@ -167,7 +168,7 @@ def test_a_doubtful_statement_of_the_new_value_is_kept(
     reader.conflict = conflict
     heard = extract(said, before=(known,), told=reader).candidates
     kept = [one for one in heard if one.content == "Gosia is in Gdynia"]
-    assert [(one.confidence, one.overrules) for one in kept] == [(0.8, known)] * found
+    assert [(one.confidence, one.overrules) for one in kept] == [(KEEP, known)] * found
 
 
 def test_long_messages_are_compared_in_parts_and_not_without_end() -> None:
