@@ -129,13 +129,15 @@ def part_of_postgres(own_server: Server, name: str) -> int:
 
 
 def postgres_parts(own_server: Server) -> dict[int, str]:
-    """What each child of the database server calls itself."""
+    """What each child of the database server calls itself; some end while they are listed."""
     server = own_server.pid("postgres")
     children = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii")
-    return {
-        int(pid): Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
-        for pid in children.split()
-    }
+    found = {}
+    for pid in children.split():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            told = Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+            found[int(pid)] = told
+    return found
 
 
 def kill_postgres(own_server: Server) -> None:
