@@ -28,15 +28,15 @@ _STATES = 0.1  # weight of the squared difference of the scores of single tokens
 def losses(batch: dict[str, Tensor], tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
     """Return the mean loss of each head over all members; heads without a label give 0."""
     found = {
-        "tags": _choice(tokens[..., : len(TAGS)], batch["tags"]),
-        "secret": _yes_or_no(tokens[..., SECRET], batch["secret"], RARE),
-        "flags": _yes_or_no(texts[..., : len(FLAGS)], batch["flags"], RARE) * 3,
-        "relation": _choice(texts[..., len(FLAGS) : len(FLAGS) + len(PAIRS)], batch["relation"]),
-        "about": _yes_or_no(texts[..., len(FLAGS) + len(PAIRS)], batch["about"], 1.0),
+        "tags": choice(tokens[..., : len(TAGS)], batch["tags"]),
+        "secret": yes_or_no(tokens[..., SECRET], batch["secret"], RARE),
+        "flags": yes_or_no(texts[..., : len(FLAGS)], batch["flags"], RARE) * 3,
+        "relation": choice(texts[..., len(FLAGS) : len(FLAGS) + len(PAIRS)], batch["relation"]),
+        "about": yes_or_no(texts[..., len(FLAGS) + len(PAIRS)], batch["about"], 1.0),
     }
     means = span_means(tokens, batch["spans"])
     for number, (head, place) in enumerate(head_slices().items()):
-        found[head] = _choice(means[..., place], batch["spans"][..., 2 + number])
+        found[head] = choice(means[..., place], batch["spans"][..., 2 + number])
     return found
 
 
@@ -51,14 +51,16 @@ def span_means(tokens: Tensor, spans: Tensor) -> Tensor:
     return (at(end) - at(start)) / (end - start).clamp(min=1)[..., None]
 
 
-def _choice(scores: Tensor, answers: Tensor) -> Tensor:
+def choice(scores: Tensor, answers: Tensor) -> Tensor:
+    """Return the mean loss of the right classes; a negative answer is no label."""
     flat, right = scores.flatten(0, -2), answers.flatten()
     known = right >= 0
     lost = f.cross_entropy(flat, right.clamp(min=0), label_smoothing=SMOOTHING, reduction="none")
     return (lost * known).sum() / known.sum().clamp(min=1)
 
 
-def _yes_or_no(scores: Tensor, answers: Tensor, rare: float) -> Tensor:
+def yes_or_no(scores: Tensor, answers: Tensor, rare: float) -> Tensor:
+    """Return the mean loss of answers 0 and 1, of which 1 weighs `rare`; a negative one is none."""
     known = answers >= 0
     lost = f.binary_cross_entropy_with_logits(
         scores, answers.clamp(min=0).float(), pos_weight=scores.new_full((), rare), reduction="none"

@@ -15,7 +15,6 @@ out, and figures about these voices are printed. Eight epochs take an hour on tw
 
 import argparse
 import copy
-import math
 import random
 import re
 from collections.abc import Iterator, Mapping
@@ -40,7 +39,7 @@ from training import shipped
 from training.base import HIDDEN, load
 from training.export import Graph, quantized
 from training.labels import DATA, conversations, files, fold, is_drawn, read_pairs
-from training.members import save
+from training.layer_fitting import Pace, fit_layers, groups_of_similar_length
 from training.model import Layer, Reader
 
 COPIED = (9, 11)  # the encoder's layers, from 0, from which the two layers start
@@ -196,14 +195,7 @@ def _example(
 def _batches(examples: list[Example], seed: int) -> Iterator[tuple[list[Example], Tensor, Tensor]]:
     """Yield examples of similar length with their states and mask, padded."""
     draw = random.Random(seed)
-    order = sorted(examples, key=lambda one: (len(one.states) // 8, draw.random()))
-    groups: list[list[Example]] = [[]]
-    for one in order:
-        if groups[-1] and (len(groups[-1]) + 1) * len(one.states) > _TOKENS:
-            groups.append([])
-        groups[-1].append(one)
-    draw.shuffle(groups)
-    for group in groups:
+    for group in groups_of_similar_length(examples, draw, bucket=8, most=_TOKENS):
         longest = max(len(one.states) for one in group)
         states = torch.zeros(len(group), longest, HIDDEN)
         mask = torch.zeros(len(group), longest, dtype=torch.bool)
@@ -217,48 +209,31 @@ def fit(
     layers: PairLayersModel, examples: list[Example], epochs: int, *, checkpoint: Path | None
 ) -> None:
     """Train the layers in place, and write a checkpoint after each epoch."""
-    heads = [*layers.relations.parameters(), *layers.edits.parameters()]
-    rule = torch.optim.AdamW(
-        [{"params": layers.layers.parameters(), "lr": 1e-4}, {"params": heads, "lr": 1e-3}],
-        betas=(0.9, 0.98),
-        weight_decay=0.01,
-    )
     steps = epochs * sum(1 for _ in _batches(examples, 0))
-    warm = max(1, steps // 16)
-    pace = torch.optim.lr_scheduler.LambdaLR(
-        rule, lambda n: min(1, n / warm) * (1 + math.cos(math.pi * min(1, n / steps))) / 2
+    fit_layers(
+        layers,
+        layers.layers,
+        [layers.relations, layers.edits],
+        batches=lambda epoch: _batches(examples, epoch),
+        loss_of=lambda batch: _loss(layers, *batch),
+        pace=Pace(layers=1e-4, heads=1e-3, steps=steps, warm=max(1, steps // 16)),
+        epochs=epochs,
+        checkpoint=checkpoint,
     )
-    first = 0
-    if checkpoint and checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=True)
-        first = state["epoch"]
-        for part, name in ((layers, "layers"), (rule, "rule"), (pace, "pace")):
-            part.load_state_dict(state[name])
-    layers.train()
-    for epoch in range(first, epochs):
-        torch.manual_seed(epoch)
-        for group, states, mask in _batches(examples, epoch):
-            relations, edits = layers(states, mask)
-            answers = torch.tensor([one.relation for one in group])
-            loss = f.cross_entropy(relations, answers, label_smoothing=0.05)
-            given = torch.full(mask.shape, -1.0)
-            for number, one in enumerate(group):
-                given[number, : len(one.edits)] = one.edits
-            if (known := given >= 0).any():
-                loss = loss + f.binary_cross_entropy_with_logits(
-                    edits[known], given[known], pos_weight=torch.tensor(3.0)
-                )
-            rule.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(layers.parameters(), 1.0)
-            rule.step()
-            pace.step()
-        print(f"epoch {epoch + 1}: loss of the last step {loss.item():.2f}", flush=True)
-        if checkpoint:
-            state = {"layers": layers, "rule": rule, "pace": pace}
-            state = {name: part.state_dict() for name, part in state.items()}
-            save(state | {"epoch": epoch + 1}, checkpoint)
-    layers.eval()
+
+
+def _loss(layers: PairLayersModel, group: list[Example], states: Tensor, mask: Tensor) -> Tensor:
+    relations, edits = layers(states, mask)
+    answers = torch.tensor([one.relation for one in group])
+    loss = f.cross_entropy(relations, answers, label_smoothing=0.05)
+    given = torch.full(mask.shape, -1.0)
+    for number, one in enumerate(group):
+        given[number, : len(one.edits)] = one.edits
+    if (known := given >= 0).any():
+        loss = loss + f.binary_cross_entropy_with_logits(
+            edits[known], given[known], pos_weight=torch.tensor(3.0)
+        )
+    return loss
 
 
 def report(layers: PairLayersModel, held: list[Example]) -> str:

@@ -17,7 +17,6 @@ epochs take a quarter of an hour on two cores, after twenty minutes for the stat
 """
 
 import argparse
-import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -49,8 +48,8 @@ from training.labels import (
     read_requests,
     read_secrets,
 )
-from training.losses import RARE, SMOOTHING, WEIGHTS
-from training.members import save
+from training.layer_fitting import Pace, fit_layers, groups_of_similar_length
+from training.losses import RARE, SMOOTHING, WEIGHTS, choice, yes_or_no
 from training.model import Reader
 
 FIRST = 9  # the first layer, from 0, that is trained
@@ -233,50 +232,23 @@ def _batches(examples: Sequence[Example], seed: int) -> list[list[Example]]:
     """Return the examples that an epoch uses, in groups of similar length."""
     draw = random.Random(seed)
     used = [e for e in examples if draw.random() < _SHARES[e.kind][1]]
-    used.sort(key=lambda e: (len(e.states) // 12, draw.random()))
-    groups: list[list[Example]] = [[]]
-    for one in used:
-        if groups[-1] and (len(groups[-1]) + 1) * len(one.states) > _TOKENS:
-            groups.append([])
-        groups[-1].append(one)
-    draw.shuffle(groups)
-    return groups
+    return groups_of_similar_length(used, draw, bucket=12, most=_TOKENS)
 
 
 def fit(layers: UpperLayers, examples: Sequence[Example], epochs: int, *, checkpoint: Path) -> None:
     """Train the layers in place, and write a checkpoint after each epoch."""
-    heads = [*layers.token_head.parameters(), *layers.text_head.parameters()]
-    rule = torch.optim.AdamW(
-        [{"params": layers.layers.parameters(), "lr": _RATE}, {"params": heads, "lr": _HEAD_RATE}],
-        betas=(0.9, 0.98),
-        weight_decay=0.01,
-    )
     steps = sum(len(_batches(examples, epoch)) for epoch in range(epochs))
     warm = max(1, min(100, steps // 16))
-    pace = torch.optim.lr_scheduler.LambdaLR(
-        rule, lambda n: min(1, n / warm) * (1 + math.cos(math.pi * min(1, n / steps))) / 2
+    fit_layers(
+        layers,
+        layers.layers,
+        [layers.token_head, layers.text_head],
+        batches=lambda epoch: _batches(examples, epoch),
+        loss_of=lambda group: _loss(layers, group),
+        pace=Pace(layers=_RATE, heads=_HEAD_RATE, steps=steps, warm=warm),
+        epochs=epochs,
+        checkpoint=checkpoint,
     )
-    first = 0
-    parts = {"layers": layers, "rule": rule, "pace": pace}
-    if checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=True)
-        first = state["epoch"]
-        for name, part in parts.items():
-            part.load_state_dict(state[name])
-    layers.train()
-    for epoch in range(first, epochs):
-        torch.manual_seed(epoch)
-        for group in _batches(examples, epoch):
-            loss = _loss(layers, group)
-            rule.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(layers.parameters(), 1.0)
-            rule.step()
-            pace.step()
-        print(f"epoch {epoch + 1}: loss of the last step {loss.item():.2f}", flush=True)
-        state = {name: part.state_dict() for name, part in parts.items()}
-        save(state | {"epoch": epoch + 1}, checkpoint)
-    layers.eval()
 
 
 def _loss(layers: UpperLayers, group: Sequence[Example]) -> Tensor:
@@ -325,7 +297,7 @@ def _message_loss(texts: Tensor, before: Tensor, group: Sequence[Example]) -> Te
         [e.flags or [_NONE] * len(FLAGS) for e in group if e.kind != "pair"]
     ).reshape(flags.shape)
     soft = _mean(_binary(flags, before[:, : len(FLAGS)].sigmoid()))
-    return WEIGHTS["flags"] * 3 * (soft + _yes_or_no(flags, labels))
+    return WEIGHTS["flags"] * 3 * (soft + yes_or_no(flags, labels, RARE))
 
 
 def _span_loss(tokens: Tensor, group: Sequence[Example]) -> Tensor:
@@ -347,8 +319,13 @@ def _span_loss(tokens: Tensor, group: Sequence[Example]) -> Tensor:
         right = torch.tensor([one[3].get(head, _NONE) for one in found])
         known = right >= 0
         if known.any():
-            lost = _choice(means[known][:, place], right[known]) * weights[known]
-            loss = loss + WEIGHTS[head] * lost.mean()
+            lost = f.cross_entropy(
+                means[known][:, place],
+                right[known],
+                label_smoothing=SMOOTHING,
+                reduction="none",
+            )
+            loss = loss + WEIGHTS[head] * (lost * weights[known]).mean()
     return loss
 
 
@@ -366,12 +343,12 @@ def _token_loss(tokens: Tensor, before: Tensor, own: Tensor, group: Sequence[Exa
 
     tags, secret = labels([e.tags for e in group]), labels([e.secret for e in group])
     ours, theirs = tokens[..., : len(TAGS)], before[..., : len(TAGS)]
-    known, free = tags >= 0, own & (tags < 0)
-    loss = _mean(_choice(ours[known], tags[known]))
+    free = own & (tags < 0)
+    loss = choice(ours, tags)
     loss = loss - _mean((theirs[free].softmax(-1) * ours[free].log_softmax(-1)).sum(-1))
     secrets = tokens[..., SECRET]
     soft = _mean(_binary(secrets[own], before[..., SECRET][own].sigmoid()))
-    loss = loss + WEIGHTS["secret"] * (soft + _yes_or_no(secrets, secret))
+    loss = loss + WEIGHTS["secret"] * (soft + yes_or_no(secrets, secret, RARE))
     is_old = torch.tensor([e.kind in ("old", "secret") for e in group])[:, None].expand_as(own)
     for head, place in head_slices().items():
         change = tokens[..., place] - before[..., place]
@@ -380,21 +357,8 @@ def _token_loss(tokens: Tensor, before: Tensor, own: Tensor, group: Sequence[Exa
     return loss
 
 
-def _choice(scores: Tensor, answers: Tensor) -> Tensor:
-    return f.cross_entropy(scores, answers, label_smoothing=SMOOTHING, reduction="none")
-
-
 def _binary(scores: Tensor, shares: Tensor) -> Tensor:
     return f.binary_cross_entropy_with_logits(scores, shares, reduction="none")
-
-
-def _yes_or_no(scores: Tensor, answers: Tensor) -> Tensor:
-    known = answers >= 0
-    weight = scores.new_full((), RARE)
-    lost = f.binary_cross_entropy_with_logits(
-        scores[known], answers[known].float(), pos_weight=weight, reduction="none"
-    )
-    return _mean(lost)
 
 
 def _mean(values: Tensor) -> Tensor:
