@@ -43,6 +43,8 @@ BLIND = Path(__file__).parent / "data" / "reader"
 _KEPT_FROM = 0.5  # MEMCENTER_CONFIDENCE_FLOOR: below it a memory waits for review
 _SURE = (0.85, 0.6, 0.5)  # from which pages say "sure" and "fairly sure", and what is kept
 _BY_ONE = "by one of two"  # the label of a statement that only one of two persons would keep
+# A row, and the candidates that an extractor finds in its message.
+_Extracted = tuple[dict[str, Any], Sequence[Candidate]]
 _HARMFUL = {"joked", "quoted", "role", "transform", "supposed", "asked"}
 
 
@@ -193,15 +195,14 @@ def agreed(row: dict[str, Any]) -> dict[str, Any]:
 
     What only one would keep counts as unsure, and its message as one with something to keep.
     """
-    others, spans = _second(row), []
-    for start, end, span in _placed(row):
+    others, own = _second(row), list(_placed(row))
+    spans = []
+    for start, end, span in own:
         also = any(_is_near(other, (start, end)) for other in others)
-        keep = span["keep"]
-        if also != (keep == "yes"):
-            keep = _BY_ONE
-        spans.append((start, span | {"keep": keep}))
+        by_one = also != (span["keep"] == "yes")
+        spans.append((start, span | {"keep": _BY_ONE} if by_one else span))
     for start, end in others:
-        if all(_common((start, end), place[:2]) <= 0 for place in _placed(row)):
+        if all(_common((start, end), place[:2]) <= 0 for place in own):
             spans.append((start, {"keep": _BY_ONE, "quote": row["text"][start:end]}))
     spans.sort(key=lambda one: one[0])
     return row | {"spans": [span for _, span in spans]}
@@ -209,21 +210,22 @@ def agreed(row: dict[str, Any]) -> dict[str, Any]:
 
 def second_person(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the figures of the second person, measured like those of the reader, by language."""
-    tallies: dict[str, Tally] = defaultdict(Tally)
-    for row in rows:
-        kept = [
-            Candidate(
-                kind="fact",
-                content=row["text"][start:end],
-                importance=0.5,
-                confidence=1.0,
-                quote=row["text"][start:end],
-                quote_start=start,
-            )
-            for start, end in _second(row)
-        ]
-        judge(row, kept, tallies[row["lang"]], show=False)
-    return {language: tally.row() for language, tally in sorted(tallies.items())}
+    return _figures([(row, _kept_by_second(row)) for row in rows])
+
+
+def _kept_by_second(row: dict[str, Any]) -> list[Candidate]:
+    """Return what the second person would keep, as if an extractor had found it."""
+    return [
+        Candidate(
+            kind="fact",
+            content=row["text"][start:end],
+            importance=0.5,
+            confidence=1.0,
+            quote=row["text"][start:end],
+            quote_start=start,
+        )
+        for start, end in _second(row)
+    ]
 
 
 def read_rows(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -241,10 +243,20 @@ def messages(
     rows: Sequence[dict[str, Any]], extractor: Extractor, *, show: bool, by: str = "lang"
 ) -> dict[str, Any]:
     """Return a row of figures for each language or, with `by="voice"`, for each voice."""
+    return _figures(_extracted(rows, extractor), show=show, by=by)
+
+
+def _extracted(rows: Sequence[dict[str, Any]], extractor: Extractor) -> list[_Extracted]:
+    return [(row, extractor.extract(turn).candidates) for row, turn in turns(rows)]
+
+
+def _figures(
+    found: Sequence[_Extracted], *, show: bool = False, by: str = "lang"
+) -> dict[str, Any]:
     tallies: dict[str, Tally] = defaultdict(Tally)
-    for row, turn in turns(rows):
-        judge(row, extractor.extract(turn).candidates, tallies[row[by]], show=show)
-    return {language: tally.row() for language, tally in sorted(tallies.items())}
+    for row, candidates in found:
+        judge(row, candidates, tallies[row[by]], show=show)
+    return {name: tally.row() for name, tally in sorted(tallies.items())}
 
 
 def classes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[str, float | int | None]]]:
@@ -334,10 +346,11 @@ def main(arguments: Sequence[str]) -> None:
             print_table(table)
         print_result({"classes": by_class, "sureness": sure})
         return
-    kept = messages(said, extractor, show=options.show, by=by)
-    twice = [row for row in said if "second" in row]
-    by_second = second_person(twice)
-    on_agreed = messages([agreed(row) for row in twice], extractor, show=False, by=by)
+    found = _extracted(said, extractor)
+    kept = _figures(found, show=options.show, by=by)
+    twice = [(row, candidates) for row, candidates in found if "second" in row]
+    by_second = second_person([row for row, _ in twice])
+    on_agreed = _figures([(agreed(row), candidates) for row, candidates in twice], by=by)
     judged = pairs(compared, show=options.show)
     if kept:
         print_table(kept)
