@@ -15,7 +15,6 @@ from math import log
 import numpy as np
 
 from foundation.text import segment
-from foundation.text.shingles import has_han
 from foundation.text.word_edges import is_letter_of_spaced_script, whole_words
 from memories.extraction.corrections.cancellations import ending
 from memories.extraction.corrections.corrected_messages import (
@@ -23,7 +22,15 @@ from memories.extraction.corrections.corrected_messages import (
     correctable_messages,
     denies,
 )
-from memories.extraction.corrections.values import SORTS, only_value, with_new_value
+from memories.extraction.corrections.values import (
+    NUMERAL,
+    SORTS,
+    are_of_one_sort,
+    is_of_sort,
+    may_have_one_unit,
+    only_changed_values,
+    with_new_value,
+)
 from memories.extraction.masking import COVER, SECRET
 from memories.extraction.requests.answer_wishes import TextEmbedder
 from memories.extraction.types import DOUBTFUL, Candidate
@@ -47,19 +54,8 @@ _LONGEST_VALUE = 60  # characters that may take the place of the wrong words
 _READ = 0.4  # minimum probability that a statement conflicts with its corrected form
 _STATED = 0.6  # minimum probability that a statement gives the new value of a corrected one
 _CONFLICT = 0.5  # minimum probability that two statements conflict
-_NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
-_NUMERAL = re.compile(
-    r"\d+(?:[.,:]\d+)*|[一二三四五六七八九十两兩俩百千万萬半零〇廿]+"
-    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
-    r"|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-    r"|hundred|thousand)\b"
-)
 _LIVES = re.compile(r"住|家在|\b(?:live[sd]?|living|home|reside)\b", re.IGNORECASE)
 _HAN_PAIR = re.compile("[\u4e00-\u9fff]{2}")
-_DAY_NUMERAL = re.compile("[一二三四五六日天]")
-_UNIT = re.compile(
-    r"\s?([a-z]{1,20}|[年月日号號歲岁级級斤公克元块塊点點分天周个個口人次里米楼樓层層路期])"
-)
 _END = re.compile(r"[.!?。！？\n]\s*")
 # Returns, for each of the first texts, its similarity to each of the others.
 Similarities = Callable[[Sequence[str], Sequence[str]], list[list[float]]]
@@ -430,25 +426,25 @@ def _corrected(
     wrong = known.content[slice(*_whole(known.content, compared.wrong))].strip()
     first, last = _whole(covered, (start + compared.right[0], start + compared.right[1]))
     right = covered[first:last].strip()
-    wrong, right = _only_values(known.content, wrong, right)
+    wrong, right = only_changed_values(known.content, wrong, right)
     if wrong == right or len(right) > _LONGEST_VALUE:
         return None
     if wrong.casefold() in pair.part.casefold() and not denies(pair.part):
         return None  # the message is about these words: "Noodle is a corn snake"
-    if not all(map(_says_something, (wrong, right))) or not _are_of_one_sort(wrong, right):
+    if not all(map(_says_something, (wrong, right))) or not are_of_one_sort(wrong, right):
         return None
     if COVER in right or SECRET in right or known.quote.count(wrong) != 1:
         return None
     at = known.quote_start + known.quote.index(wrong)
     if earlier[at : at + len(wrong)] != wrong:
         return None
-    if not _have_one_unit(earlier[at + len(wrong) :], covered[last:], right):
+    if not may_have_one_unit(earlier[at + len(wrong) :], covered[last:], right):
         return None
     begin = max((end.end() for end in _END.finditer(covered, 0, first)), default=0)
     stop = _END.search(covered, last)
     text = earlier[:at] + right + earlier[at + len(wrong) :]
     found = Correction(pair.place, text, begin, stop.start() if stop else len(covered))
-    is_value = any(_is_of(sort, right) for sort in SORTS) or _NUMERAL.search(right.casefold())
+    is_value = any(is_of_sort(sort, right) for sort in SORTS) or NUMERAL.search(right.casefold())
     if is_value:
         return found if compared.replaces >= OF_VALUES else None
     is_read = conflict(known.content, known.content.replace(wrong, right)) >= _READ
@@ -473,58 +469,9 @@ def _with_new_value(pair: ComparedPair, earlier: str) -> Correction | None:
     return None
 
 
-def _only_values(statement: str, wrong: str, right: str) -> tuple[str, str]:
-    """Return the wrong and the right words, without what doesn't change beside a value.
-
-    "24" corrects only the day in "14 nov". "wednesdays" corrects only the day in "every second
-    tuesday", even if the reader model marks "second".
-    """
-    numbers = _NUMBER.findall(wrong)
-    if len(numbers) == 1 and _NUMBER.fullmatch(right):
-        return numbers[0], right
-    day = right.removesuffix("s")
-    for sort in SORTS:
-        if sort.fullmatch(day) and (old := only_value(sort, statement)):
-            return old, day
-    return wrong, right
-
-
 def _says_something(text: str) -> bool:
     """Return whether a text contains a number or a content word."""
-    return bool(_NUMERAL.search(text.casefold()) or segment.content_terms(text))
-
-
-def _are_of_one_sort(wrong: str, right: str) -> bool:
-    """Return whether the wrong and the right words are of the same type.
-
-    Both must be days, or months, or differ only in numbers ("5 kg", "6 kg"), or contain no numbers.
-    In the last case, either both or neither must contain Chinese characters.
-    """
-    for sort in SORTS:
-        if sort.fullmatch(wrong) or sort.fullmatch(right):
-            return _is_of(sort, wrong) and _is_of(sort, right)
-    first, second = (_NUMERAL.sub("#", text.casefold()) for text in (wrong, right))
-    if "#" in first or "#" in second:
-        return first == second
-    return has_han(wrong) == has_han(right)
-
-
-def _is_of(sort: re.Pattern[str], text: str) -> bool:
-    """Return whether a text is a day or month of this type; a Chinese numeral may stand for it."""
-    return sort.fullmatch(text) is not None or _DAY_NUMERAL.fullmatch(text) is not None
-
-
-def _have_one_unit(after_wrong: str, after_right: str, right: str) -> bool:
-    """Return whether the wrong and the right number may have the same unit.
-
-    A unit is the word after a number. One or both may be missing. Return True if `right` isn't a
-    number.
-    """
-    if not _NUMERAL.fullmatch(right.casefold()):
-        return True
-    units = [_UNIT.match(after.casefold()) for after in (after_wrong, after_right)]
-    words = [unit[1] for unit in units if unit and unit[1] not in segment.ENGLISH_STOP_WORDS]
-    return len(words) < 2 or words[0] == words[1]
+    return bool(NUMERAL.search(text.casefold()) or segment.content_terms(text))
 
 
 def _whole(text: str, span: tuple[int, int]) -> tuple[int, int]:

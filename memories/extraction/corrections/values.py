@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from foundation.text import segment
+from foundation.text.shingles import has_han
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.pattern_tables import compiled, table
 
@@ -47,6 +48,19 @@ _DIGITS = re.compile(r"\d+(?::\d\d)?")
 _MORE_OF_NUMBER = re.compile(r"\s(?:and|or|point)\b|\d|[一二三四五六七八九]")  # 8千5
 _ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
 _WORD_BEFORE = re.compile(r"([\u4e00-\u9fff]{2}|[a-zA-Z'’]{1,30})\s?$")
+
+
+_NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
+NUMERAL = re.compile(
+    r"\d+(?:[.,:]\d+)*|[一二三四五六七八九十两兩俩百千万萬半零〇廿]+"
+    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
+    r"|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+    r"|hundred|thousand)\b"
+)
+_DAY_NUMERAL = re.compile("[一二三四五六日天]")
+_UNIT = re.compile(
+    r"\s?([a-z]{1,20}|[年月日号號歲岁级級斤公克元块塊点點分天周个個口人次里米楼樓层層路期])"
+)
 
 
 def without_values(text: str) -> str:
@@ -278,3 +292,51 @@ def _unit(amount: re.Match[str]) -> str:
     if unit in segment.ENGLISH_STOP_WORDS or unit in PARTICLES:
         return ""
     return unit[0] if unit[0] in "个個" else unit.removesuffix("s")
+
+
+def only_changed_values(statement: str, wrong: str, right: str) -> tuple[str, str]:
+    """Return the wrong and the right words, without what doesn't change beside a value.
+
+    "24" corrects only the day in "14 nov". "wednesdays" corrects only the day in "every second
+    tuesday", even if the reader model marks "second".
+    """
+    numbers = _NUMBER.findall(wrong)
+    if len(numbers) == 1 and _NUMBER.fullmatch(right):
+        return numbers[0], right
+    day = right.removesuffix("s")
+    for sort in SORTS:
+        if sort.fullmatch(day) and (old := only_value(sort, statement)):
+            return old, day
+    return wrong, right
+
+
+def are_of_one_sort(wrong: str, right: str) -> bool:
+    """Return whether the wrong and the right words are of the same type.
+
+    Both must be days, or months, or differ only in numbers ("5 kg", "6 kg"), or contain no numbers.
+    In the last case, either both or neither must contain Chinese characters.
+    """
+    for sort in SORTS:
+        if sort.fullmatch(wrong) or sort.fullmatch(right):
+            return is_of_sort(sort, wrong) and is_of_sort(sort, right)
+    first, second = (NUMERAL.sub("#", text.casefold()) for text in (wrong, right))
+    if "#" in first or "#" in second:
+        return first == second
+    return has_han(wrong) == has_han(right)
+
+
+def is_of_sort(sort: re.Pattern[str], text: str) -> bool:
+    """Return whether a text is a day or month of this type; a Chinese numeral may stand for it."""
+    return sort.fullmatch(text) is not None or _DAY_NUMERAL.fullmatch(text) is not None
+
+
+def may_have_one_unit(after_wrong: str, after_right: str, right: str) -> bool:
+    """Return False if the wrong number is followed by another unit than the right one.
+
+    A unit is the word after a number. If one is missing, or if `right` isn't a number, return True.
+    """
+    if not NUMERAL.fullmatch(right.casefold()):
+        return True
+    units = [_UNIT.match(after.casefold()) for after in (after_wrong, after_right)]
+    words = [unit[1] for unit in units if unit and unit[1] not in segment.ENGLISH_STOP_WORDS]
+    return len(words) < 2 or words[0] == words[1]
